@@ -1,4 +1,4 @@
-import type { Kernel, KernelName, TensorRef } from '@eagre/backend';
+import { type Kernel, type KernelName, OutOfRangeError, type TensorRef } from '@eagre/backend';
 import { numbers } from './view.ts';
 
 type Round = (x: number) => number;
@@ -32,6 +32,41 @@ function resizeBilinear(x: TensorRef, y: TensorRef): void {
     }
 }
 
+/** Sums of pixels along the middle axis, each of a span of it. */
+function resizeAxis(
+  x: TensorRef,
+  spans: TensorRef,
+  weights: TensorRef,
+  y: TensorRef,
+  transposed: boolean,
+): void {
+  const [n, size, c] = x.shape as readonly [number, number, number];
+  const [to, k] = weights.shape as readonly [number, number];
+  const from = transposed ? (y.shape[1] as number) : size;
+  const [pixels, sums, ends, parts] = [numbers(x), numbers(y), numbers(spans), numbers(weights)];
+  for (let i = 0; i < to; i++) {
+    const [start, end] = [ends[2 * i], ends[2 * i + 1]];
+    if (!(start >= 0 && start <= end && end <= from && end - start <= k))
+      throw new OutOfRangeError(
+        `span ${i} from ${start} to ${end} is not in [0, ${from}] and at most ${k} long`,
+      );
+  }
+  sums.fill(0);
+  for (let image = 0; image < n; image++)
+    for (let i = 0; i < to; i++) {
+      const [start, end] = [ends[2 * i], ends[2 * i + 1]];
+      for (let j = start; j < end; j++) {
+        const weight = parts[i * k + j - start];
+        const [whole, part] = [(image * from + j) * c, (image * to + i) * c];
+        const [read, write] = transposed ? [part, whole] : [whole, part];
+        for (let channel = 0; channel < c; channel++)
+          sums[write + channel] += weight * pixels[read + channel];
+      }
+    }
+}
+
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   ResizeBilinear: ([x], [y]) => resizeBilinear(x, y),
+  ResizeAxis: ([x, spans, weights], [y], { transposed }) =>
+    resizeAxis(x, spans, weights, y, transposed as boolean),
 };

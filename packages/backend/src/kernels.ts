@@ -118,6 +118,12 @@ export const kernelAttrs = {
    * of fewer. Pixel i of an axis lies at (i + 0.5) · from / to − 0.5, in the dtype of x.
    */
   ResizeBilinear: [],
+  /**
+   * x [n, from, c], spans (int32) [to, 2], weights [to, k] → y [n, to, c], floating: y[:, i] is the sum of weights[i, j - spans[i, 0]] · x[:, j] for
+   * j from spans[i, 0] on, before spans[i, 1]; nothing else of x is looked at. `transposed` is the transposed map, x [n, to, c] → y [n, from, c].
+   * A span that is not in order, in [0, from] and at most k long throws OutOfRangeError.
+   */
+  ResizeAxis: ['transposed'],
 
   // ---- linear algebra
   /**
@@ -352,6 +358,7 @@ const dtypesOf: { readonly [name in KernelName]?: readonly NumericDType[] } = {
   SparseSoftmaxCrossEntropyWithLogits: floats,
   Moments: floats,
   ResizeBilinear: floats,
+  ResizeAxis: floats,
   FusedBatchNorm: floats,
   FusedBatchNormGrad: floats,
   LayerNorm: floats,
@@ -418,6 +425,7 @@ const othersIn: { readonly [name in KernelName]?: number } = {
   SetRow: 1,
   MaxPoolGrad: 1,
   MaxPoolGather: 1,
+  ResizeAxis: 1,
   SparseSoftmaxCrossEntropyWithLogits: 1,
   ScaledDotProductAttention: 3,
   ScaledDotProductAttentionGrad: 6,

@@ -215,7 +215,7 @@ export { getRow, setRow } from './ops/array/list.ts';
 export { unraveled } from './ops/array/partition.ts';
 export { namesRange } from './ops/array/run-index.ts';
 export { cropped, surrounded } from './ops/image/placing.ts';
-export { resizeBatch } from './ops/image/resize.ts';
+export { resizeBatch, sumOfSpans } from './ops/image/resize.ts';
 export { projected, sampled } from './ops/image/warp.ts';
 export { choleskyOf, factored, inverseOrder, qrOf, substituted } from './ops/linalg/factors.ts';
 export { fusedMatMul } from './ops/linalg/products.ts';
@@ -240,6 +240,12 @@ export { numberOf } from './ops/strings/numbers.ts';
 export { ngramsOf, words } from './ops/strings/parts.ts';
 export { expressionOf } from './ops/strings/re2.ts';
 export { lowerAscii } from './ops/strings/text.ts';
+export {
+  type AxisLength,
+  DynamicRaggedShape,
+  type DynamicRaggedShapeOptions,
+  type FromLengthsOptions,
+} from './ragged/dynamic-shape.ts';
 export { RowPartition } from './ragged/partition-class.ts';
 export {
   type Distribution,

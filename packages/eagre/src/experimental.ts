@@ -1,5 +1,6 @@
 /** `tf.experimental`: types of one's own that are made of tensors, what functions do with them, and values that may be missing. */
 export {
+  DynamicRaggedShape,
   dispatchForApi,
   dispatchForBinaryElementwiseApis,
   dispatchForBinaryElementwiseAssertApis,

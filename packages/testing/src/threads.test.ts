@@ -63,6 +63,17 @@ const double = (...shape: number[]): Tensor => filled('float64', shape, () => ra
 const positive = (...shape: number[]): Tensor => filled('float32', shape, () => random() + 0.1);
 const below = (n: number, ...shape: number[]): Tensor =>
   filled('int32', shape, () => Math.floor(random() * n));
+/** A call of ResizeAxis whose spans have five places each. */
+function resizedAxis([n, from, c]: readonly [number, number, number], to: number, transposed: boolean): Case {
+  const [parts, whole] = transposed ? [from, to] : [to, from];
+  let at = 0;
+  const ends = (): number => Math.floor((at >> 1) * ((whole - 5) / parts)) + 5 * (at++ & 1);
+  return {
+    inputs: [float(n, from, c), filled('int32', [parts, 2], ends), float(parts, 5)],
+    outputs: [['float32', [n, to, c]]],
+    attrs: { transposed },
+  };
+}
 const flags = (...shape: number[]): Tensor => filled('bool', shape, () => (random() < 0.5 ? 0 : 1));
 
 function run(kernel: KernelName, { inputs, outputs, attrs = {}, inPlace }: Case): Tensor[] {
@@ -507,6 +518,11 @@ const cases: Readonly<Record<Exclude<KernelName, 'NextDraw'>, () => Case[]>> = {
   ResizeBilinear: () => [
     { inputs: [float(4, 50, 60, 3)], outputs: [['float32', [4, 80, 30, 3]]], attrs: {} },
     { inputs: [float(2, 30, 40, 33)], outputs: [['float32', [2, 15, 90, 33]]], attrs: {} },
+  ],
+  ResizeAxis: () => [
+    resizedAxis([4, 50, 600], 80, false),
+    resizedAxis([4, 80, 600], 50, true),
+    resizedAxis([200, 50, 3], 80, false),
   ],
   TriangularSolve: () =>
     [

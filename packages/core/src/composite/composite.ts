@@ -20,6 +20,13 @@ export interface Call {
   readonly run: (values: readonly unknown[], options?: Readonly<Record<string, unknown>>) => unknown;
 }
 
+/** What `tf.print` and `tf.strings.format` show of a value: the tensors whose values that takes, and the text of these. */
+export interface Printed {
+  readonly tensors: readonly Tensor[];
+  /** @param atEnds how many elements at both ends of each axis are shown, -1 for all */
+  readonly text: (now: readonly Tensor[], atEnds: number) => string;
+}
+
 /**
  * A value that is made of several tensors. Functions of tensors ask it what to do (`dispatch`), and structures look into it: `tree` walks
  * its parts, so it passes through traced functions, loops and tapes.
@@ -49,6 +56,10 @@ export abstract class CompositeTensor {
   }
   /** @internal The one tensor that it stands for everywhere; null for what has to be converted in the open. */
   get dense(): Tensor | null {
+    return null;
+  }
+  /** @internal How it is printed; null for what its `toString` says. */
+  get printed(): Printed | null {
     return null;
   }
   /** @internal What to do instead, in messages of functions that do not take it. */

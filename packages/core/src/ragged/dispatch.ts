@@ -1,7 +1,7 @@
 // What functions of tensors make of ragged ones: one table.
 // Types in a circle: the class of ragged tensors asks here.
 import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
-import type { Call } from '../composite/composite.ts';
+import { type Call, isComposite } from '../composite/composite.ts';
 import { ofEachPair, ofEachValue } from '../composite/unary-names.ts';
 import { graphLoops } from '../dispatch/graph-loops.ts';
 import { zeros } from '../ops/array/creation.ts';
@@ -43,6 +43,8 @@ const handlers: Readonly<Record<string, Handler>> = {
     return gatherNdRagged(params, indices);
   },
   split: (_, x, numOrSizes, axis = 0) => split(ragged(x, 'split'), numOrSizes, axis),
+  // The shape of a ragged tensor says itself what becomes of others.
+  broadcastTo: (call, _, shape) => (isComposite(shape) ? shape.dispatch(call) : undefined),
   reshape: (call, x, ...rest) => call.run([ragged(x, 'reshape').flatValues, ...rest]),
   dynamicPartition(_, data, ids, given) {
     const op = 'DynamicPartition';

@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike } from '../arguments/argument-kinds.ts';
 import { type Arguments, defineMethods } from '../arguments/arguments.ts';
+import { checkOneOf } from '../arguments/checks.ts';
 import { type Call, CompositeTensor } from '../composite/composite.ts';
 import { zeros } from '../ops/array/creation.ts';
 import type { Dim } from '../shapes/dim.ts';
@@ -18,6 +19,7 @@ import {
   type SplitsDType,
   sizeScalar,
   startsOf,
+  uniformSplits,
 } from './row-partition.ts';
 
 type Way =
@@ -33,7 +35,8 @@ function splitsFrom(way: Way, values: number, ...args: readonly unknown[]): RowP
   const made = (
     RaggedTensor as unknown as Record<Way, (values: TensorLike, ...rest: readonly unknown[]) => RaggedTensor>
   )[way];
-  return new RowPartition(made(zeros([values], 'int32'), ...args).rowSplits);
+  const { rowSplits, uniformRowLength } = made(zeros([values], 'int32'), ...args);
+  return new RowPartition(rowSplits, uniformRowLength);
 }
 
 const last = (numbers: Tensor): number => (numbers.size === 0 ? 0 : Number(numbers.at(-1).item()));
@@ -44,11 +47,17 @@ const last = (numbers: Tensor): number => (numbers.size === 0 ? 0 : Number(numbe
  */
 export class RowPartition extends CompositeTensor {
   readonly #splits: Tensor;
+  readonly #uniform: number | null;
 
   /** @internal Use one of the static methods. */
-  constructor(splits: Tensor) {
+  constructor(splits: Tensor, uniform: number | null = null) {
     super();
     this.#splits = splits;
+    this.#uniform = uniform;
+  }
+  /** @internal So many rows of one length. */
+  static ofRows(rows: number, length: number): RowPartition {
+    return new RowPartition(uniformSplits(rows, length, 'int64'), length);
   }
 
   /** Row i has the values from `rowSplits[i]` on, before `rowSplits[i + 1]`. @throws InvalidArgumentError for splits that do not ascend from 0 */
@@ -110,6 +119,17 @@ export class RowPartition extends CompositeTensor {
   rowLimits(): Tensor {
     return limitsOf(this.#splits);
   }
+  /** The length that all rows have for sure; else null. */
+  uniformRowLength(): number | null {
+    return this.#uniform;
+  }
+  get dtype(): SplitsDType {
+    return this.#splits.dtype as SplitsDType;
+  }
+  withDtype(dtype: SplitsDType): RowPartition {
+    checkOneOf(dtype, ['int32', 'int64'], 'dtype', 'RowPartition.withDtype');
+    return new RowPartition(this.#splits.cast(dtype), this.#uniform);
+  }
   /** The row of each value: [values]. */
   valueRowids(): Tensor {
     const [values] = hostDims(this.nvals(), 'rowSplits', 'RowPartition.valueRowids');
@@ -131,10 +151,10 @@ export class RowPartition extends CompositeTensor {
     return ['rowSplits'];
   }
   get facts(): string {
-    return 'RowPartition';
+    return `RowPartition ${this.#uniform}`;
   }
   withParts([splits]: readonly unknown[]): unknown {
-    return new RowPartition(splits as Tensor);
+    return new RowPartition(splits as Tensor, this.#uniform);
   }
   get differentiable(): unknown {
     return null;
@@ -169,5 +189,7 @@ defineMethods(RowPartition.prototype, 'RowPartition', {
   valueRowids: {},
   nrows: {},
   nvals: {},
+  uniformRowLength: {},
+  withDtype: { positional: ['dtype'] },
 });
 showInConsole(RowPartition.prototype, String);

@@ -1,7 +1,8 @@
 // Types in a circle: what this file makes are ragged tensors, whose class extends the one here.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
-import { CompositeTensor } from '../composite/composite.ts';
+import { CompositeTensor, type Printed } from '../composite/composite.ts';
 import { concat } from '../ops/array/join.ts';
+import { asString } from '../ops/strings/convert.ts';
 import { type Dim, isExpression, subDims } from '../shapes/dim.ts';
 import { dims, toShape } from '../shapes/dims.ts';
 import type { PartialShape } from '../shapes/shape.ts';
@@ -13,6 +14,7 @@ import type { NestedArray, Scalar, Tensor } from '../tensor/tensor.ts';
 import type { RaggedTensor } from './ragged-tensor.ts';
 import {
   countTo,
+  knownIntegers,
   lengthsOf,
   limitsOf,
   rowCount,
@@ -218,6 +220,13 @@ export abstract class RaggedBase extends CompositeTensor {
   toJSON(): unknown {
     return this.toList();
   }
+  /** @internal */
+  override get printed(): Printed {
+    return {
+      tensors: [this.flatValues, ...this.nestedRowSplits],
+      text: ([flat, ...splits], atEnds) => raggedText(flat as Tensor, splits, atEnds),
+    };
+  }
   override toString(): string {
     return `<tf.RaggedTensor ${this.flatValues.backend.name === 'symbolic' ? `of shape [${this.shape.map(String).join(', ')}]` : listText(this.toList())}>`;
   }
@@ -325,4 +334,28 @@ function listText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(listText).join(', ')}]`;
   if (typeof value === 'string') return JSON.stringify(value);
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
+}
+
+/** Rows as `tf.print` shows them: elements as of `tf.strings.asString`, texts in quotes, and dots between both ends of long rows. */
+function raggedText(flat: Tensor, splits: readonly Tensor[], atEnds: number): string {
+  const texts =
+    flat.dtype === 'string'
+      ? flat.strings().map((text) => `'${text.replace(/['\\]/g, '\\$&')}'`)
+      : asString(flat).strings();
+  const levels = splits.map((s) => knownIntegers(s) as number[]);
+  const lengths = flat.shape.slice(1);
+  const list = (begin: number, n: number, of: (i: number) => string): string => {
+    const shown = (from: number, to: number): string[] =>
+      Array.from({ length: to - from }, (_, i) => of(begin + from + i));
+    const all =
+      atEnds < 0 || n <= 2 * atEnds ? shown(0, n) : [...shown(0, atEnds), '...', ...shown(n - atEnds, n)];
+    return `[${all.join(', ')}]`;
+  };
+  const at = (level: number, i: number): string => {
+    const ends = levels[level];
+    if (ends !== undefined) return list(ends[i], ends[i + 1] - ends[i], (j) => at(level + 1, j));
+    const n = lengths[level - levels.length];
+    return n === undefined ? (texts[i] as string) : list(i * n, n, (j) => at(level + 1, j));
+  };
+  return list(0, (levels[0]?.length ?? 1) - 1, (i) => at(0, i));
 }

@@ -2,7 +2,7 @@
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { type Arguments, defineMethods } from '../arguments/arguments.ts';
 import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
-import { type Call, CompositeTensor } from '../composite/composite.ts';
+import { type Call, CompositeTensor, type Printed } from '../composite/composite.ts';
 import { tensorScatterNdUpdate } from '../ops/array/gather.ts';
 import { concat } from '../ops/array/join.ts';
 import { zeroOf } from '../ragged/ragged-base.ts';
@@ -13,6 +13,7 @@ import { type PartialShape, sameShape, showShape } from '../shapes/shape.ts';
 import { hostDims } from '../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { showInConsole } from '../tensor/format.ts';
+import { summarizeTensor } from '../tensor/summarize.ts';
 import type { NestedArray, Scalar, Tensor } from '../tensor/tensor.ts';
 import { dispatchSparse } from './dispatch.ts';
 import { type Coordinates, placesOf, shapeTensor } from './sparse-base.ts';
@@ -164,6 +165,16 @@ export class SparseTensor extends CompositeTensor {
   }
   toJSON(): unknown {
     return this.toDense().toJSON();
+  }
+  /** @internal In quotes, as TensorFlow has it. */
+  override get printed(): Printed {
+    return {
+      tensors: [this.indices, this.values, this.denseShape],
+      text: (parts, atEnds) => {
+        const [indices, values, shape] = parts.map((x) => summarizeTensor(x, atEnds));
+        return `'SparseTensor(indices=${indices}, values=${values}, shape=${shape})'`;
+      },
+    };
   }
   override toString(): string {
     return `SparseTensor(indices=${this.indices}, values=${this.values}, denseShape=${this.denseShape})`;

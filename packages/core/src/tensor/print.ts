@@ -1,6 +1,7 @@
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import { shown } from '../arguments/checks.ts';
 import { isPlain } from '../arguments/plain.ts';
+import { isComposite, type Printed } from '../composite/composite.ts';
 import { atRunTime } from '../dispatch/host.ts';
 import { show } from '../shapes/shape.ts';
 import { toTensor } from './convert.ts';
@@ -28,7 +29,7 @@ export interface PrintOptions {
 const optionNames: ReadonlySet<string> = new Set(['outputStream', 'summarize', 'sep', 'end']);
 
 /**
- * Prints values, also those of tensors inside of `tf.function`, at each run. Tensors are printed as by TensorFlow, strings as they are,
+ * Prints values, also those of tensors inside of `tf.function`, at each run. Tensors, ragged and sparse ones are printed as by TensorFlow, strings as they are,
  * and within arrays, objects and maps in quotes; other values as JavaScript writes them.
  *
  *     tf.print('loss:', tf.constant(1), { rate: 0.5, shape: [2, 3] }); // loss: 1 {'rate': 0.5, 'shape': [2, 3]}
@@ -99,36 +100,50 @@ function writer(stream: NonNullable<PrintOptions['outputStream']>): (text: strin
 class Template {
   /** Those whose values come with each run. */
   readonly tensors: Tensor[] = [];
-  readonly #parts: (string | ((now: readonly Tensor[]) => Tensor))[] = [];
+  readonly #parts: (string | ((now: readonly Tensor[], atEnds: number) => string))[] = [];
   readonly #open = new Set<object>();
 
   text(text: string): void {
     this.#parts.push(text);
   }
 
-  #tensor(tensor: Tensor): void {
+  /** What reads a tensor when the text is made. */
+  #reader(tensor: Tensor): (now: readonly Tensor[]) => Tensor {
     // Strings are no part of graphs, but what is known can be printed.
-    if (tensor.dtype === 'string' && tensor.backend.name !== 'symbolic') this.#parts.push(() => tensor);
-    else {
-      const index = this.tensors.push(tensor) - 1;
-      this.#parts.push((now) => now[index]);
-    }
+    if (tensor.dtype === 'string' && tensor.backend.name !== 'symbolic') return () => tensor;
+    const index = this.tensors.push(tensor) - 1;
+    return (now) => now[index];
+  }
+
+  #printed({ tensors, text }: Printed): void {
+    const readers = tensors.map((tensor) => this.#reader(tensor));
+    this.#parts.push((now, atEnds) =>
+      text(
+        readers.map((read) => read(now)),
+        atEnds,
+      ),
+    );
+  }
+
+  #tensor(of: Tensor): void {
+    this.#printed({
+      tensors: [of],
+      text: ([tensor], atEnds) => {
+        // A text alone is not quoted.
+        const bare = this.#parts.length === 1 && tensor.dtype === 'string' && tensor.rank === 0;
+        return bare ? tensor.item<string>() : summarizeTensor(tensor, atEnds);
+      },
+    });
   }
 
   fill(now: readonly Tensor[], summarize: number): string {
-    const texts = this.#parts.map((part) => {
-      if (typeof part === 'string') return part;
-      const tensor = part(now);
-      // A text alone is not quoted.
-      const bare = this.#parts.length === 1 && tensor.dtype === 'string' && tensor.rank === 0;
-      return bare ? tensor.item<string>() : summarizeTensor(tensor, summarize);
-    });
-    return texts.join('');
+    return this.#parts.map((part) => (typeof part === 'string' ? part : part(now, summarize))).join('');
   }
 
   /** @param within whether it is part of an array or object, where strings are quoted. */
   add(value: unknown, within: boolean): void {
     if (value instanceof Tensor || value instanceof Variable) this.#tensor(toTensor(value));
+    else if (isComposite(value) && value.printed !== null) this.#printed(value.printed);
     else if (typeof value === 'string') this.text(within ? quoted(value) : value);
     else if (Array.isArray(value)) {
       this.#list(value, '[', value, ']');

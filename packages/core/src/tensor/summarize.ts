@@ -1,7 +1,6 @@
 import { type DType, isComplex, partsOf, type TypedArray } from '@eagre/backend';
 import { complexAt, complexText } from './complex-numbers.ts';
 import { isFloating } from './dtypes.ts';
-import { roundingTo } from './format.ts';
 import type { Tensor } from './tensor.ts';
 
 /**
@@ -39,13 +38,13 @@ export function summarizeTensor(tensor: Tensor, atEnds: number): string {
   return print(0, 0, size);
 }
 
-/** C's `%.6g` (float64: `%.15g`) if that is the number again, with 9 (17) digits if not. */
+/** C's `%.6g` (float64: `%.15g`) if that is the number again, with 9 (17) digits if not; floats of 16 bits are shown as float32. */
 function shortFloat(v: number, dtype: DType): string {
   if (Number.isNaN(v)) return 'nan';
   if (!Number.isFinite(v)) return v > 0 ? 'inf' : '-inf';
   const double = dtype === 'float64';
   const short = general(v, double ? 15 : 6);
-  return roundingTo(dtype)(Number(short)) === v ? short : general(v, double ? 17 : 9);
+  return (double ? Number(short) : Math.fround(Number(short))) === v ? short : general(v, double ? 17 : 9);
 }
 
 /** C's `%.<digits>g`. */

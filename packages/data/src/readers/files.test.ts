@@ -178,7 +178,7 @@ describe('Dataset.listFiles', () => {
   it('matches patterns', () => {
     make('a1.txt', 'a2.txt', 'b1.csv', 'd/a3.txt', 'd/e/a4.txt', '.h.txt', 'x[1].txt');
     expect(found('a?.txt')).toEqual(['a1.txt', 'a2.txt']);
-    expect(found('*.{csv,txt}')).toEqual(['a1.txt', 'a2.txt', 'b1.csv', 'x[1].txt']);
+    expect(found('*.{csv,txt}')).toEqual(['.h.txt', 'a1.txt', 'a2.txt', 'b1.csv', 'x[1].txt']);
     expect(found('**/a[3-9].txt')).toEqual(['d/a3.txt', 'd/e/a4.txt']);
     expect(found('d/*')).toEqual(['d/a3.txt']);
     expect(found('d/**')).toEqual(['d/a3.txt', 'd/e/a4.txt']);

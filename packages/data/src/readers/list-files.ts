@@ -113,9 +113,46 @@ function isFileAt(path: string): boolean {
   return nodeBuiltin('node:fs').statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** One part of a pattern as a regular expression. Names with a leading dot have to be asked for. */
+// What sets may hold by name, as those of fnmatch.
+const CLASSES: Readonly<Record<string, string>> = {
+  alpha: '\\p{L}',
+  alnum: '\\p{L}\\p{N}',
+  digit: '0-9',
+  upper: '\\p{Lu}',
+  lower: '\\p{Ll}',
+  space: '\\s',
+  blank: ' \\t',
+  punct: '!-\\/:-@\\[-`{-~',
+  xdigit: '0-9A-Fa-f',
+};
+
+/** The set that begins at `[`, and where it ends: a `]` at its beginning is one of its characters, as is what stands behind a \\. */
+function setAt(part: string, begin: number, what: string): { readonly source: string; readonly end: number } {
+  let at = begin + 1;
+  let source = '[';
+  if (part[at] === '!' || part[at] === '^') {
+    source += '^';
+    at++;
+  }
+  for (const first = at; at === first || part[at] !== ']'; at++) {
+    const name = /^\[:(\w+):\]/.exec(part.slice(at))?.[1] ?? '';
+    if (Object.hasOwn(CLASSES, name)) {
+      source += CLASSES[name];
+      at += name.length + 3;
+      continue;
+    }
+    const isPlain = part[at] === '\\' && at + 1 < part.length;
+    if (isPlain) at++;
+    if (at >= part.length) throw new InvalidArgumentError(`the pattern ${part} has a [ without its ]`, what);
+    const c = part[at] as string;
+    source += /[\\\][^]/.test(c) || (isPlain && c === '-') ? `\\${c}` : c;
+  }
+  return { source: `${source}]`, end: at };
+}
+
+/** One part of a pattern as a regular expression. As in TensorFlow a leading dot is a character like others. */
 function expression(part: string, what: string): RegExp {
-  let source = /^[*?[{]/.test(part) ? '^(?!\\.)' : '^';
+  let source = '^';
   let depth = 0;
   for (let i = 0; i < part.length; i++) {
     const c = part[i];
@@ -131,19 +168,14 @@ function expression(part: string, what: string): RegExp {
       source += ')';
     } else if (c === ',' && depth > 0) source += '|';
     else if (c === '[') {
-      const end = part.indexOf(']', i + 2);
-      if (end < 0) throw new InvalidArgumentError(`the pattern ${part} has a [ without its ]`, what);
-      const set = part
-        .slice(i + 1, end)
-        .replace(/[\\\]^]/g, '\\$&')
-        .replace(/^(?:!|\\\^)/, '^');
-      source += `[${set}]`;
-      i = end;
+      const set = setAt(part, i, what);
+      source += set.source;
+      i = set.end;
     } else source += c.replace(/[.+^$()|\\\]}]/g, '\\$&');
   }
   if (depth > 0) throw new InvalidArgumentError(`the pattern ${part} has a { without its }`, what);
   try {
-    return new RegExp(`${source}$`);
+    return new RegExp(`${source}$`, 'u');
   } catch (cause) {
     throw new InvalidArgumentError(`the pattern ${part} is not valid`, what, { cause });
   }

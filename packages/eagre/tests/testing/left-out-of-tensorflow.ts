@@ -87,6 +87,10 @@ export const leftOutOfTensorFlow: readonly { readonly what: RegExp; readonly why
   },
   { what: /^distribute\.(experimental\.)?TPUStrategy$/, why: 'there are no TPUs' },
   {
+    what: /^experimental\.StructuredTensor$/,
+    why: 'objects and lists of tensors and ragged tensors are structures everywhere; a class with rules of its own is an ExtensionType',
+  },
+  {
     what: /^distribute\.experimental\.PreemptionWatcher$/,
     why: 'it asks the service of a cloud; SIGTERM is what PreemptionCheckpointHandler waits for',
   },

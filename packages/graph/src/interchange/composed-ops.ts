@@ -42,6 +42,7 @@ import {
   ShapeEnv,
   shapesAgree,
   sizeValue,
+  sumOfSpans,
   symbolically,
   symbolicTensor,
   toShape,
@@ -512,6 +513,9 @@ const compositions: Readonly<Record<string, Compose>> = {
   GRUGrad: (inputs, _attrs, outputs) => rnnGradients.gru(inputs).slice(0, outputs.length),
   Sort: sorted,
   GatherGrad: gatherGradient,
+  ResizeAxis: ([x, ends, weights], { size, transposed }) => [
+    sumOfSpans(x as Tensor, ends as Tensor, weights as Tensor, size as Dim, transposed === true),
+  ],
   AvgPool: avgPool,
   MaxPoolScatter: maxPoolScatter,
   MaxPoolGradGradWithArgmax: maxPoolGather,

@@ -4,16 +4,19 @@ import type { IntegerLike, IntegersLike } from '../../arguments/argument-kinds.t
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { defineOp, execute1, type Op, opHooks } from '../../dispatch/op.ts';
-import { uniform } from '../../dispatch/samples.ts';
+import { type SampleInput, uniform, values } from '../../dispatch/samples.ts';
 import { computedDim, type Dim, mulDims } from '../../shapes/dim.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
 import { show } from '../../shapes/shape.ts';
+import { sizeValue } from '../../shapes/sizes.ts';
 import type { TensorLike } from '../../tensor/convert.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
+import { zeros } from '../array/creation.ts';
 import { gather } from '../array/gather.ts';
+import { iota } from '../array/iota.ts';
+import { concat } from '../array/join.ts';
 import { expandDims, reshape } from '../array/shaping.ts';
 import { clip, where } from '../elementwise/select.ts';
-import { matmul } from '../linalg/linalg.ts';
 import { lastPlace, ofBatch, places, ratio, sidesOf, toImages, twoSizes } from './images.ts';
 import { padToBoundingBox } from './placing.ts';
 
@@ -78,29 +81,131 @@ const methods: readonly ResizeMethod[] = [
 
 const TABLE_SIZE = 1024;
 
-/** How much each of `from` pixels counts for each of `to`: [to, from]. */
-function weightsOf(from: Dim, to: Dim, method: ResizeMethod, antialias: boolean, like: Tensor): Tensor {
+/** Which pixels of an axis each new one is made of, and how much each of them counts. */
+interface Spans {
+  /** The first one, and the one behind the last: int32 [to, 2]. */
+  readonly ends: Tensor;
+  /** [to, k], where k is the length of the longest span */
+  readonly weights: Tensor;
+}
+
+/** Those of an axis of `from` pixels that gets `to`; TensorFlow's, also where a weight is 0: a NaN spreads as far. */
+function spansOf(from: Dim, to: Dim, method: ResizeMethod, antialias: boolean, like: Tensor): Spans {
   const dtype = like.dtype as 'float32' | 'float64';
-  const scale = ratio(from, to, dtype);
+  /** `alike` spans are as long as the longest one, if there is room: as TensorFlow's, behind their weights. */
+  const within = (
+    first: Tensor,
+    behind: Tensor,
+    longest: (from: number, to: number) => number,
+    alike = false,
+  ): { readonly ends: Tensor; readonly pixels: Tensor; readonly inside: Tensor } => {
+    const last = lastPlace(from, dtype);
+    const [start, end] = [clip(first, 0, last), clip(behind.sub(1), 0, last).add(1)];
+    const k = computedDim(`span ${method} ${antialias}`, [from, to], (n, m) => Math.min(longest(n, m), n), 1);
+    const pixels = start.add(places(k, dtype));
+    const limit = alike ? start.add(sizeValue(k, dtype)).minimum(sizeValue(from, dtype)) : end;
+    return { ends: concat([start, limit], 1).cast('int32'), pixels, inside: pixels.less(end) };
+  };
   const target = expandDims(places(to, dtype), 1);
-  const source = places(from, dtype);
   if (method === 'area') {
     // The part of each pixel that lies under the new one.
+    const scale = ratio(from, to, dtype);
     const start = target.mul(scale);
-    const end = start.add(scale);
-    return end.minimum(source.add(1)).sub(start.maximum(source)).maximum(0).div(scale);
+    const end = target.add(1).mul(scale);
+    const { ends, pixels } = within(start.floor(), end.ceil(), (n, m) => Math.ceil(n / m) + 2);
+    const under = end.minimum(pixels.add(1)).sub(start.maximum(pixels)).maximum(0);
+    return { ends, weights: under.div(scale) };
   }
-  const { radius, weight } = filters[method as keyof typeof filters];
-  let place = target.add(0.5).mul(scale).sub(0.5);
   if (method === 'bicubic' && !antialias) {
     // TensorFlow reads these weights from a table.
+    const place = target
+      .add(0.5)
+      .mul(ratio(from, to, dtype))
+      .sub(0.5);
     const below = place.floor();
-    place = below.add(place.sub(below).mul(TABLE_SIZE).round().div(TABLE_SIZE));
+    const inTable = below.add(place.sub(below).mul(TABLE_SIZE).round().div(TABLE_SIZE));
+    const { ends, pixels, inside } = within(below.sub(1), below.add(3), () => 4);
+    return { ends, weights: normalized(where(inside, filters.bicubic.weight(pixels.sub(inTable).abs()), 0)) };
   }
-  let distance = source.sub(place).abs();
-  if (antialias) distance = distance.div(typeof scale === 'number' ? Math.max(scale, 1) : scale.maximum(1));
-  const weights = where(distance.less(radius), weight(distance), 0);
-  return weights.div(weights.sum(1, { keepdims: true }));
+  const { radius, weight } = filters[method as keyof typeof filters];
+  const scale = reciprocal(ratio(to, from, dtype), dtype);
+  const stretch = antialias ? (typeof scale === 'number' ? Math.max(scale, 1) : scale.maximum(1)) : 1;
+  const place = target.add(0.5).mul(scale);
+  const reach = typeof stretch === 'number' ? stretch * radius : stretch.mul(radius);
+  const { ends, pixels, inside } = within(
+    place.sub(reach).sub(0.5).ceil(),
+    place.add(reach).sub(0.5).floor().add(1),
+    (n, m) => 2 * Math.ceil(radius * (antialias ? Math.max(n / m, 1) : 1)) + 1,
+    true,
+  );
+  const distance = pixels.add(0.5).sub(place).abs().div(stretch);
+  return { ends, weights: normalized(where(inside.logicalAnd(distance.less(radius)), weight(distance), 0)) };
+}
+
+const normalized = (weights: Tensor): Tensor => weights.divNoNan(weights.sum(1, { keepdims: true }));
+const reciprocal = (x: number | Tensor, dtype: 'float32' | 'float64'): number | Tensor =>
+  typeof x !== 'number' ? x.reciprocal() : 1 / (dtype === 'float32' ? Math.fround(x) : x);
+
+/** The pixels of each span [n, to, k, c] of an axis, zeros behind its end. */
+function pixelsOf(x: Tensor, ends: Tensor, k: Dim): Tensor {
+  const [start, end] = [ends.slice([0, 0], [-1, 1]), ends.slice([0, 1], [-1, 1])];
+  const at = start.add(iota(k));
+  // Places behind the end are read elsewhere.
+  const pixels = gather(x, where(at.less(end), at, 0), 1);
+  return where(expandDims(at.less(end), 2), pixels, 0);
+}
+
+/** Sums along the middle axis [n, from, c] by spans, or the transposed map: the kernel's contract says more. */
+const resizeAxisOp: Op = defineOp({
+  name: 'ResizeAxis',
+  ulp: 64,
+  kernel: 'ResizeAxis',
+  kernelAttrs: ({ transposed }) => ({ transposed: transposed as boolean }),
+  infer: ([x], attrs) => {
+    const [n, , c] = dims(x);
+    return { dtype: x.dtype, shape: toShape([n, attrs['size'] as Dim, c]) };
+  },
+  grad: (g, dy) => {
+    const { x, inputs, attrs } = g;
+    const [, ends, weights] = inputs as readonly [Tensor, Tensor, Tensor];
+    const transposed = attrs['transposed'] === true;
+    const dx = (): Tensor => resizeAxis(dy, { ends, weights }, dims(x)[1], !transposed);
+    const [whole, parts] = transposed ? [dy, x] : [x, dy];
+    const dWeights = (): Tensor =>
+      pixelsOf(whole, ends, dims(weights)[1]).mul(expandDims(parts, 2)).sum([0, 3]);
+    return [g.needs(0) ? dx() : null, null, g.needs(2) ? dWeights() : null];
+  },
+  samples: () => {
+    const spans = (...ends: readonly number[]): SampleInput => values(ends, [ends.length / 2, 2], 'int32');
+    return [
+      {
+        inputs: [uniform([2, 4, 3]), spans(0, 2, 1, 4, 3, 4), uniform([3, 3])],
+        attrs: { size: 3, transposed: false },
+      },
+      {
+        inputs: [uniform([2, 3, 3]), spans(0, 2, 1, 4, 3, 4), uniform([3, 3])],
+        attrs: { size: 4, transposed: true },
+      },
+      {
+        inputs: [uniform([1, 5, 17]), spans(2, 4, 0, 0), uniform([2, 2])],
+        attrs: { size: 2, transposed: false },
+      },
+    ];
+  },
+});
+
+/** What the op makes, of ops that TensorFlow has. */
+export function sumOfSpans(x: Tensor, ends: Tensor, weights: Tensor, size: Dim, transposed: boolean): Tensor {
+  if (!transposed) return pixelsOf(x, ends, dims(weights)[1]).mul(expandDims(weights, 2)).sum(2);
+  return opHooks.vjp(
+    ([whole]) => [sumOfSpans(whole, ends, weights, dims(x)[1], false)],
+    [zeros(toShape([dims(x)[0], size, dims(x)[2]]), x.dtype)],
+    [x],
+  )[0] as Tensor;
+}
+
+function resizeAxis(x: Tensor, { ends, weights }: Spans, size: Dim, transposed: boolean): Tensor {
+  return execute1(resizeAxisOp, [x, ends, weights], { size, transposed });
 }
 
 /** The two pixels around each new one along an axis, mixed; exact where a pixel is not finite. */
@@ -160,12 +265,13 @@ export function resizeBatch(
     };
     return nearest(nearest(x, 1, h, height), 2, w, width);
   }
+  if (method === 'bilinear' && !antialias && h === height && w === width) return x;
   if (method === 'bilinear' && !antialias) return execute1(resizeBilinearOp, [x], { size: [height, width] });
+  const along = (image: Tensor, from: Dim, to: Dim): Tensor =>
+    resizeAxis(image, spansOf(from, to, method, antialias, x), to, false);
   const rows = reshape(x, toShape([n, h, mulDims(w, c)]));
-  const tall = matmul(weightsOf(h, height, method, antialias, x), rows);
-  const columns = reshape(tall, toShape([mulDims(n, height), w, c]));
-  const wide = matmul(weightsOf(w, width, method, antialias, x), columns);
-  return reshape(wide, toShape([n, height, width, c]));
+  const columns = reshape(along(rows, h, height), toShape([mulDims(n, height), w, c]));
+  return reshape(along(columns, w, width), toShape([n, height, width, c]));
 }
 
 const { fround } = Math;

@@ -56,11 +56,12 @@ function rounded(x: Tensor, min: Tensor, max: Tensor, low: number, high: number)
     .floor();
   const all = steps.mul(range.scale);
   const none = min.equal(0).logicalAnd(max.equal(0));
-  const y = where(none, all.mul(0), all);
-  // Gradients are those of this: what is inside of the range passes, what is beyond goes to its ends.
-  const ends = where(t.less(range.min), min, where(t.greater(range.max), max, x));
-  const passed = where(none, x, ends);
-  return passed.add(y.sub(passed.stopGradient()));
+  const y = where(none, 0, all);
+  // Gradients are those of this: what is inside of the range passes, what is beyond goes to its ends, what is NaN to nothing.
+  const finite = where(t.isFinite(), x, 0);
+  const ends = where(t.less(range.min), min, where(t.greater(range.max), max, finite));
+  const passed = where(none, finite, ends);
+  return y.add(passed.sub(passed.stopGradient()));
 }
 
 function fakeQuantized(x: TensorLike, min: TensorLike, max: TensorLike, bits: Bits, op: string): Tensor {
@@ -134,7 +135,8 @@ function rangeGradients(
   const above = x.greater(range.max).logicalAnd(none.logicalNot());
   const axes = Array.from({ length: x.rank - given.min.rank }, (_, i) => i);
   const of = (mask: Tensor): Tensor => where(mask, dy, 0).sum(axes);
-  return [where(below.logicalOr(above), 0, dy), of(below), of(above)];
+  const inside = none.logicalOr(x.greaterEqual(range.min).logicalAnd(x.lessEqual(range.max)));
+  return [where(inside, dy, 0), of(below), of(above)];
 }
 function bitsOf(bits: Bits, op: string): readonly [n: number, low: number] {
   const n = bits.numBits ?? 8;

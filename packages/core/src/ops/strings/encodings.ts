@@ -84,7 +84,7 @@ const fromUtf32 =
       return out;
     };
 
-/** UTF-16 or UTF-32 whose first character may say the order of bytes. */
+/** UTF-16 or UTF-32 whose first character may say the order of bytes; the next one begins with it, as in TensorFlow. */
 const marked =
   /* @__NO_SIDE_EFFECTS__ */
     (size: 2 | 4, decoder: (little: boolean) => Decoder, littleAlone: boolean): Decoder =>
@@ -93,7 +93,10 @@ const marked =
       const [second] = decoder(true)(bytes.subarray(0, size));
       const little = second?.point === 0xfeff;
       if (!little && first?.point !== 0xfeff) return decoder(littleAlone)(bytes);
-      return decoder(little)(bytes.subarray(size)).map(({ point, at }) => ({ point, at: at + size }));
+      return decoder(little)(bytes.subarray(size)).map(({ point, at }) => ({
+        point,
+        at: at === 0 ? 0 : at + size,
+      }));
     };
 
 const fromOneByte =

@@ -4,6 +4,7 @@ import type { AxisLike, IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkCount, checkText, shown } from '../../arguments/checks.ts';
+import { isComposite, type Printed } from '../../composite/composite.ts';
 import { isRagged, type RaggedOrDense } from '../../ragged/ragged-base.ts';
 import type { RaggedTensor } from '../../ragged/ragged-tensor.ts';
 import { over } from '../../ragged/reducing.ts';
@@ -183,6 +184,11 @@ export interface FormatOptions {
   readonly summarize?: number;
 }
 
+const shownTensor = (x: Tensor): Printed => ({
+  tensors: [x],
+  text: ([now], atEnds) => summarizeTensor(now as Tensor, atEnds),
+});
+
 /**
  * A string with tensors in it, shown as `tf.print` shows them: `tf.strings.format('loss {}', [loss])`.
  * @throws InvalidArgumentError where the template has more or fewer places than there are tensors
@@ -206,8 +212,8 @@ export const format: NamedFunction<
       );
     // A list of numbers is one tensor; a list of tensors is several.
     const several = Array.isArray(inputs) && inputs.some((x) => typeof x === 'object');
-    const list = (several ? (inputs as readonly TensorLike[]) : [inputs as TensorLike]).map((x) =>
-      toTensor(x),
+    const list = (several ? (inputs as readonly TensorLike[]) : [inputs as TensorLike]).map(
+      (x): Printed => (isComposite(x) ? x.printed : null) ?? shownTensor(toTensor(x)),
     );
     const parts = placeholder === '' ? [template] : template.split(placeholder);
     if (parts.length - 1 !== list.length)
@@ -215,8 +221,13 @@ export const format: NamedFunction<
         `the template has ${parts.length - 1} places '${placeholder}' for ${list.length} tensors`,
         'StringFormat',
       );
-    return onKnown('StringFormat', list, (...known) => {
-      const texts = known.map((x) => summarizeTensor(x, summarize));
+    const tensors = list.flatMap((p) => p.tensors);
+    return onKnown('StringFormat', tensors, (...known) => {
+      let at = 0;
+      const texts = list.map((p) => {
+        at += p.tensors.length;
+        return p.text(known.slice(at - p.tensors.length, at), summarize);
+      });
       return stringTensor([parts.reduce((text, part, i) => `${text}${texts[i - 1]}${part}`)], []);
     });
   },

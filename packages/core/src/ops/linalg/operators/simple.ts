@@ -65,6 +65,10 @@ export class LinearOperatorDiag extends LinearOperator {
   protected override _logAbsDeterminant(): Tensor {
     return this.diag.abs().log().sum(-1);
   }
+  /** The diagonal, as it is. */
+  override eigvals(): Tensor {
+    return this.diagPart();
+  }
   protected override _inverse(): LinearOperator {
     return new LinearOperatorDiag(this.diag.reciprocal(), { isNonSingular: true });
   }
