@@ -180,6 +180,16 @@ CASES = {
         tf.map_fn(tf.range, tf.constant([], tf.int32), fn_output_signature=tf.RaggedTensorSpec([None], tf.int32, ragged_rank=0)),
         tf.map_fn(lambda r: r[:, :1], D, fn_output_signature=tf.RaggedTensorSpec([None, None], tf.float32)),
     ],
+    "mapFn to rows like the elements": lambda: [
+        tf.map_fn(lambda r: r * 2.0, A),
+        tf.map_fn(lambda r: tf.boolean_mask(r, r > 2.0), A),
+        tf.map_fn(lambda r: r[:, :1], D),
+        tf.map_fn(lambda r: r + 1.0, P),
+        tf.map_fn(lambda r: tf.concat([r, r], 0), I),
+        *tf.map_fn(lambda x: (x[0] * x[1], x[1] + 1.0), (A, tf.range(5.0))),
+        tf.map_fn(lambda r: r + 1, tf.RaggedTensor.from_row_lengths(tf.constant([], tf.int32), tf.constant([], tf.int64))),
+    ],
+    "mapFn to rows like the elements gradient": lambda: gradient(lambda a: tf.square(tf.map_fn(lambda r: r * r[:1], tf.gather(a, [0, 2, 3]))), A),
     "mapFn to rows gradient": lambda: gradient(lambda a: tf.map_fn(lambda r: tf.square(tf.boolean_mask(r, r > 2.0)), a, fn_output_signature=tf.RaggedTensorSpec([None], tf.float32, ragged_rank=0)), A),
 }
 

@@ -615,6 +615,25 @@ const cases: Record<string, () => unknown> = {
       D,
       int([3, 0, 2]),
     ),
+  'mapFn to rows like the elements': () =>
+    inRuns(
+      (a, d, p, i, x) => [
+        f.mapFn((r: tf.Tensor) => r.mul(2), a),
+        f.mapFn((r: tf.Tensor) => tf.booleanMask(r, r.greater(2)), a),
+        f.mapFn((r: Ragged) => r.at(':', ':1'), d),
+        f.mapFn((r: tf.Tensor) => r.add(1), p),
+        f.mapFn((r: tf.Tensor) => tf.concat([r, r], 0), i),
+        ...f.mapFn(([r, k]: tf.Tensor[]) => [r.mul(k), k.add(1)], [a, x]),
+        f.mapFn((r: tf.Tensor) => r.add(1), tf.RaggedTensor.fromRowLengths(int([]), tf.zeros([0], 'int64'))),
+      ],
+      A,
+      D,
+      P,
+      I,
+      tf.range(5, { dtype: 'float32' }),
+    ),
+  'mapFn to rows like the elements gradient': () =>
+    gradient((a) => f.square(f.mapFn((r: tf.Tensor) => r.mul(r.at(':1')), f.gather(a, [0, 2, 3]))), A),
   'mapFn to rows gradient': () =>
     gradient(
       (a) =>
@@ -716,6 +735,6 @@ test('ragged tensors refuse what TensorFlow refuses', () => {
   expect(() => f.mapFn(() => tf.zeros([2, 2]), A, rows)).toThrow('has shape [2, 2], but must have [null]');
   expect(() => f.debugging.assertLess(A, B)).toThrow(tf.errors.InvalidArgumentError);
   expect(f.debugging.assertGreaterEqual(A, [[0], [0], [2], [6], [7]]) ?? null).toBe(null);
-  expect(() => f.mapFn((row: Ragged) => row, D)).toThrow('must return tensors of one shape');
+  expect(() => f.mapFn(() => A, tf.range(3))).toThrow('must return tensors of one shape');
   expect(() => f.mapFn((x: unknown) => x, tf.sparse.fromDense([[1]]))).toThrow('make sparse ones dense');
 });

@@ -131,6 +131,35 @@ class Elements {
     this.#slices = context.tracer === null ? this.#tensors.map((t) => unstack(t)) : null;
   }
 
+  /** Whether some are ragged. */
+  get hasRagged(): boolean {
+    return this.#ragged !== null;
+  }
+
+  /**
+   * Where `fn` returns the structure of ragged elements with rows again, of their dtype and rank, what holds all rows: a signature for `mapToRows`.
+   * Null where nothing that it returns is such.
+   */
+  rowsLike(result: unknown): OutputSignature | null {
+    const specs: (DType | Rows)[] = [];
+    let isAlike = true;
+    tree.forEachPair(
+      this.#ragged,
+      result,
+      OP,
+      (from, leaf) => {
+        if (leaf instanceof Tensor || isRagged(leaf)) specs.push(rowsOr(from, leaf));
+        else isAlike = false;
+      },
+      () => {
+        isAlike = false;
+      },
+      tree.wholeComposites,
+    );
+    if (!isAlike || !specs.some((spec) => spec instanceof Rows)) return null;
+    return tree.pack(result, specs, OP, tree.wholeComposites) as OutputSignature;
+  }
+
   /** How many there are at a run. */
   get limit(): number | Tensor {
     return sizeValue(this.count, 'int32');
@@ -182,7 +211,8 @@ export interface MapFn {
    * @param fn gets an element in the structure of `elems`, and returns tensors in arrays, maps and plain objects: for each element the same
    * structure, dtypes and shapes.
    * @param elems tensors of one first dimension, in arrays, maps and plain objects. Of a ragged tensor the elements are its rows.
-   * @returns what `fn` returns, with a first axis of the elements.
+   * @returns what `fn` returns, with a first axis of the elements. Where it makes rows of rows, of their dtype and rank in the structure of `elems`, a
+   * ragged tensor.
    * @throws InvalidArgumentError for scalars, for different first dimensions, and for different results.
    */
   <E, R>(fn: (elem: Tensors<E>) => R, elems: E, options?: MapOptions | null): Tensors<R>;
@@ -215,17 +245,63 @@ export const mapFn: MapFn = defineFunction<Mapping<MapOptions>>(
     const elements = new Elements(fn, elems, op);
     if (signature !== undefined && tree.leavesOf(signature, op, isRowsSpec).some(isRowsSpec))
       return mapToRows(fn as never, elements, signature, op);
+    let run = fn as (elem: unknown) => unknown;
+    if (signature === undefined && elements.hasRagged) {
+      const { results, model } = resultsOf(run, elements);
+      const rows = elements.rowsLike(model);
+      let next = 0;
+      if (results.length > 0) run = () => results[next++];
+      if (rows !== null) return mapToRows(run, elements, rows, op);
+    }
     const call = (elem: unknown): Nest => {
-      const result: unknown = withoutComposites(fn(elem as never), op);
+      const result: unknown = withoutComposites(run(elem), op);
       return flatten(signature === undefined ? result : conform(result, signature, 'the result'), op);
     };
     return (context.tracer === null ? mapNow : mapTraced)(call, elements, op, () => false);
   },
 ) as never;
 
+/** What of a spec of ragged tensors counts here, for results that nobody gave one for. */
+class Rows implements RowsSpec {
+  constructor(
+    readonly dtype: DType,
+    readonly shape: PartialShape,
+    readonly raggedRank: number,
+    readonly rowSplitsDtype: 'int32' | 'int64',
+  ) {}
+}
+type RowsSpec = Pick<RaggedTensorSpec, 'dtype' | 'shape' | 'raggedRank' | 'rowSplitsDtype'>;
+
 /** What a spec of ragged tensors tells; by this, so that programs without ragged tensors need no such class. */
-const isRowsSpec = (leaf: unknown): leaf is RaggedTensorSpec =>
-  isComposite(leaf) && 'rowSplitsDtype' in leaf && 'raggedRank' in leaf;
+const isRowsSpec = (leaf: unknown): leaf is RowsSpec =>
+  leaf instanceof Rows || (isComposite(leaf) && 'rowSplitsDtype' in leaf && 'raggedRank' in leaf);
+
+/** What holds a result for each row of a ragged tensor as that one holds the rows; the result's dtype where nothing does. */
+function rowsOr(from: unknown, result: Tensor | RaggedTensor): DType | Rows {
+  const { dtype, rank } = result;
+  const raggedRank = isRagged(result) ? result.raggedRank : 0;
+  const isLike = isRagged(from) && dtype === from.dtype && rank === from.rank - 1;
+  if (!isLike || raggedRank !== from.raggedRank - 1) return dtype;
+  const inner = (result.shape as PartialShape).slice(raggedRank + 1);
+  const shape = [...new Array<null>(raggedRank + 1).fill(null), ...inner];
+  return new Rows(dtype, shape, raggedRank, from.rowSplits.dtype as 'int64');
+}
+
+/** All results of a function of ragged elements, none in a trace, and one to look at. */
+function resultsOf(
+  fn: (elem: unknown) => unknown,
+  elements: Elements,
+): { readonly results: readonly unknown[]; readonly model: unknown } {
+  const count = context.tracer === null ? (elements.limit as number) : 0;
+  const results = Array.from({ length: count }, (_, i) => fn(elements.at(constant(i, 'int32'))));
+  let model = results[0];
+  if (count === 0)
+    elements.resultOf((elem) => {
+      model = fn(elem);
+      return flatten([], OP);
+    });
+  return { results, model };
+}
 
 /** As `mapFn` where the signature has ragged tensors: their parts are joined, and not stacked. */
 function mapToRows(
@@ -260,7 +336,7 @@ function mapToRows(
 }
 
 /** The innermost values of one result, the lengths of its rows, the outermost ones first, and how many these are. */
-function rowParts(value: RaggedTensor | Tensor, { rowSplitsDtype }: RaggedTensorSpec): Tensor[] {
+function rowParts(value: RaggedTensor | Tensor, { rowSplitsDtype }: RowsSpec): Tensor[] {
   const splits = isRagged(value) ? value.nestedRowSplits : [];
   const flat = isRagged(value) ? value.flatValues : value;
   const lengths = splits.map(lengthsOf);
@@ -269,7 +345,7 @@ function rowParts(value: RaggedTensor | Tensor, { rowSplitsDtype }: RaggedTensor
 }
 
 /** The ragged tensor of all results, one behind the other. */
-function rowsOfParts(parts: readonly Tensor[], { shape, raggedRank }: RaggedTensorSpec): unknown {
+function rowsOfParts(parts: readonly Tensor[], { shape, raggedRank }: RowsSpec): unknown {
   const [flat, ...lengths] = parts as [Tensor, ...Tensor[]];
   const counts = lengths.pop() as Tensor;
   return [counts, ...lengths].reduceRight<Tensor | RaggedTensor>(

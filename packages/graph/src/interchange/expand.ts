@@ -1,7 +1,7 @@
 // Graphs in terms of fewer ops: for formats that do not have all of Eagre's.
 import { FailedPreconditionError, UnimplementedError } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
-import { type Attrs, dims, type Op, toBackend } from '@eagre/core/internal';
+import { type Attrs, type Dim, dims, type Op, sumOfSpans, toBackend } from '@eagre/core/internal';
 import { ControlOp } from '../control/control-op.ts';
 import { customGradientOp } from '../control/custom-gradient.ts';
 import { Graph, type GraphNode, type GraphValue } from '../ir/graph.ts';
@@ -22,6 +22,13 @@ export type Keeps = (op: string) => boolean;
 export function expandGraph(graph: Graph, keeps: Keeps, format: string): Graph {
   const expander = new Expander(new Graph(graph.name), keeps, format);
   return expander.expand(graph);
+}
+
+/** What other ops make of the inputs of a kernel; null where there is no such form. */
+function partsOf(op: Op, inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[] | null {
+  if (op.name !== 'ResizeAxis' || attrs['transposed'] === true) return null;
+  const [x, ends, weights] = inputs as readonly [Tensor, Tensor, Tensor];
+  return [sumOfSpans(x, ends, weights, attrs['size'] as Dim, false)];
 }
 
 class Expander extends FunctionTracer {
@@ -117,9 +124,9 @@ class Expander extends FunctionTracer {
     if (op.isComposite || this.#keeps(op.name) || op instanceof ControlOp)
       return super.execute(op, inputs, attrs);
     const outputs = this.#evaluated(op, inputs, attrs);
+    if (outputs.every((t) => this.knows(t))) return outputs;
     // A kernel leaves nothing behind but shapes.
-    if (!outputs.every((t) => this.knows(t))) this.#lacks(`needs the op ${op.name}`);
-    return outputs;
+    return partsOf(op, inputs, attrs) ?? this.#lacks(`needs the op ${op.name}`);
   }
 
   #evaluated(op: Op, inputs: readonly Tensor[], attrs: Attrs): readonly Tensor[] {
