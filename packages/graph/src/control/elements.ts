@@ -263,12 +263,14 @@ export const mapFn: MapFn = defineFunction<Mapping<MapOptions>>(
 
 /** What of a spec of ragged tensors counts here, for results that nobody gave one for. */
 class Rows implements RowsSpec {
-  constructor(
-    readonly dtype: DType,
-    readonly shape: PartialShape,
-    readonly raggedRank: number,
-    readonly rowSplitsDtype: 'int32' | 'int64',
-  ) {}
+  declare readonly dtype: DType;
+  declare readonly shape: PartialShape;
+  declare readonly raggedRank: number;
+  declare readonly rowSplitsDtype: 'int32' | 'int64';
+
+  constructor(spec: RowsSpec) {
+    Object.assign(this, spec);
+  }
 }
 type RowsSpec = Pick<RaggedTensorSpec, 'dtype' | 'shape' | 'raggedRank' | 'rowSplitsDtype'>;
 
@@ -284,7 +286,7 @@ function rowsOr(from: unknown, result: Tensor | RaggedTensor): DType | Rows {
   if (!isLike || raggedRank !== from.raggedRank - 1) return dtype;
   const inner = (result.shape as PartialShape).slice(raggedRank + 1);
   const shape = [...new Array<null>(raggedRank + 1).fill(null), ...inner];
-  return new Rows(dtype, shape, raggedRank, from.rowSplits.dtype as 'int64');
+  return new Rows({ dtype, shape, raggedRank, rowSplitsDtype: from.rowSplits.dtype as 'int64' });
 }
 
 /** All results of a function of ragged elements, none in a trace, and one to look at. */
