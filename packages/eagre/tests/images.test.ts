@@ -69,3 +69,15 @@ describe.each(
     near(traced(image), c, c.values, within);
   });
 });
+
+it.each(['bilinear', 'nearest', 'bicubic', 'area', 'gaussian'] as const)(
+  'images without pixels have no other size: %s',
+  (method) => {
+    for (const shape of [
+      [1, 0, 4, 1],
+      [4, 0, 1],
+    ])
+      expect(() => tf.image.resize(tf.ones(shape), [2, 2], { method })).toThrow(/images without pixels/);
+    expect(tf.image.resize(tf.ones([0, 4, 4, 1]), [2, 2], { method }).shape).toEqual([0, 2, 2, 1]);
+  },
+);

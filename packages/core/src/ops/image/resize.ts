@@ -7,7 +7,7 @@ import { defineOp, execute1, type Op, opHooks } from '../../dispatch/op.ts';
 import { type SampleInput, uniform, values } from '../../dispatch/samples.ts';
 import { computedDim, type Dim, mulDims } from '../../shapes/dim.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
-import { show } from '../../shapes/shape.ts';
+import { show, showShape } from '../../shapes/shape.ts';
 import { sizeValue } from '../../shapes/sizes.ts';
 import type { TensorLike } from '../../tensor/convert.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
@@ -316,6 +316,11 @@ export const resize: NamedFunction<
     if (!methods.includes(method))
       throw new InvalidArgumentError(
         `unknown method ${show(method)}; the methods are ${methods.join(', ')}`,
+        op,
+      );
+    if (sidesOf(x).includes(0))
+      throw new InvalidArgumentError(
+        `images without pixels have no other size, got shape ${showShape(x.shape)}`,
         op,
       );
     let wanted = twoSizes(size, 'size', op);
