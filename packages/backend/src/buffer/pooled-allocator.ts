@@ -36,13 +36,6 @@ class Block {
   }
 }
 
-/** The blocks of one size. */
-class Blocks {
-  readonly free: Block[] = [];
-  /** How many are lent out, as far as is known. */
-  lent = 0;
-}
-
 /** A block that small tensors are cut from; lent out until none of them is left. */
 class Slab {
   next = 0;
@@ -88,9 +81,6 @@ const MOST_PATIENCE = 4;
 const COLLECT_AFTER_MOST = 256 * 1024 * 1024;
 // The same of what lives long.
 const COLLECT_ALONE_AFTER = 80 * 1024 * 1024;
-// A collection brings back blocks of a size that are lent out, and fresh pages for fewer bytes cost less. The first one loads modules of
-// Node's, too: 20 ms, which a process that loads a model and predicts once does without.
-const COLLECT_FOR = 128 * 1024;
 // Where every collection is one of all objects (Bun, Deno): slabs of this much hold a million tensors, whose objects weigh 300 MB.
 const COLLECT_SLABS_AFTER = 64 * 1024 * 1024;
 // Collections of young objects leave those that became old before they were dropped, and V8 by itself looks for these when its own heap
@@ -109,7 +99,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   readonly #watcher: Watcher | undefined;
   /** By size in multiples of ALIGN. */
   readonly #small: readonly Storage[][] = Array.from({ length: SMALL / ALIGN + 1 }, () => []);
-  readonly #blocks = new Map<number, Blocks>();
+  readonly #blocks = new Map<number, Block[]>();
   /** By slot, as long as they are watched: memory, or what is called when something of a user's is gone. */
   readonly #watched: (Block | (() => void) | undefined)[] = [];
   readonly #freeSlots: number[] = [];
@@ -232,10 +222,8 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   trim(): void {
     this.#reap();
     for (const list of this.#small) list.length = 0;
-    for (const { free } of this.#blocks.values()) {
-      for (const block of free) this.#forget(block);
-      free.length = 0;
-    }
+    for (const blocks of this.#blocks.values()) for (const block of blocks) this.#forget(block);
+    this.#blocks.clear();
     this.#pooled = 0;
   }
 
@@ -304,16 +292,15 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   /** @param after the bytes lent since the last collection from which on there is another before fresh memory is taken. */
   #lend(size: number, after: number, isAlone: boolean): Block {
     if (this.#out + size > this.#limit) this.#makeRoom(size);
-    const blocks = blocksOf(this.#blocks, size);
-    let block = blocks.free.pop();
-    const isWorthIt = size >= COLLECT_AFTER || blocks.lent * size >= COLLECT_FOR;
-    if (block === undefined && isWorthIt && (isAlone ? this.#lentAlone : this.#lent) >= after) {
+    const list = listOf(this.#blocks, size);
+    let block = list.pop();
+    if (block === undefined && (isAlone ? this.#lentAlone : this.#lent) >= after) {
       this.#lent = this.#lentAlone = 0;
       this.findDropped();
-      block = blocks.free.pop();
+      block = list.pop();
       if (block === undefined && this.#out + size > this.#outLimit) {
         this.#findOld();
-        block = blocks.free.pop();
+        block = list.pop();
       }
       this.#patience = block === undefined ? Math.min(2 * this.#patience, MOST_PATIENCE) : 1;
     }
@@ -324,7 +311,6 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
       block.isSlab = false;
     }
     block.isAlone = isAlone;
-    blocks.lent++;
     // Only now, since there may be no memory for a fresh one.
     if (isAlone) this.#lentAlone += size;
     else this.#lent += size;
@@ -384,12 +370,10 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
 
   #keep(block: Block): void {
     const size = block.capacity;
-    const blocks = blocksOf(this.#blocks, size);
     this.#out -= size;
-    blocks.lent--;
     block.free = this.#pooled + size <= POOL_LIMIT;
     if (block.free) {
-      blocks.free.push(block);
+      listOf(this.#blocks, size).push(block);
       this.#pooled += size;
     } else this.#forget(block);
   }
@@ -461,10 +445,10 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   }
 }
 
-function blocksOf(sizes: Map<number, Blocks>, size: number): Blocks {
-  let blocks = sizes.get(size);
-  if (blocks === undefined) sizes.set(size, (blocks = new Blocks()));
-  return blocks;
+function listOf<T>(lists: Map<number, T[]>, size: number): T[] {
+  let list = lists.get(size);
+  if (list === undefined) lists.set(size, (list = []));
+  return list;
 }
 
 /** Bytes lent since the last collection after which the need of such a block asks for one. */

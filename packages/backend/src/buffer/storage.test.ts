@@ -92,21 +92,6 @@ test('memory for what lives long does not have young objects collected, unless i
   expect(collected).toHaveBeenCalledTimes(1);
 });
 
-test('no collection is asked for sizes of which few bytes are lent out', () => {
-  const fake = new Fake();
-  const allocator = new HostAllocator(undefined, fake);
-  const collected = vi.spyOn(fake, 'collected');
-  for (let i = 0; i < 3; i++) allocator.allocateAlone(32 * MB);
-  const kept = Array.from({ length: 8 }, () => allocator.allocateAlone(16 * 1024));
-  expect(collected).not.toHaveBeenCalled();
-  const dropped = kept.at(-1)!;
-  fake.gone.add(dropped);
-  expect(allocator.allocateAlone(16 * 1024).buffer).toBe(dropped.buffer);
-  expect(collected).toHaveBeenCalledTimes(1);
-  allocator.trim();
-  expect(allocator.info()).toMatchObject({ bytesPooled: 0, bytesInUse: 96 * MB + 128 * 1024 });
-});
-
 test('what was given back is not lent twice when its old object is collected', () => {
   const fake = new Fake();
   const allocator = new HostAllocator(undefined, fake);
