@@ -300,8 +300,9 @@ describe.runIf(nativeBackend !== undefined)('native plans', () => {
     const plan = b.plan([b.scalar(scale, [y], [1 << 18])]);
     const { allocator } = nativeBackend!;
     const before = allocator.info().bytesTaken;
-    for (let i = 0; i < 300; i++) nativeBackend!.prepare(plan);
-    expect(allocator.info().bytesTaken - before).toBeLessThan(100 << 20);
+    // A megabyte each. How many a collection finds depends on which of them V8 has moved to its old objects by then.
+    for (let i = 0; i < 600; i++) nativeBackend!.prepare(plan);
+    expect(allocator.info().bytesTaken - before).toBeLessThan(200 << 20);
   });
 
   it('give back their scalar programs, but not those that somebody else uses', () => {
