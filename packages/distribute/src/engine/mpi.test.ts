@@ -131,7 +131,7 @@ describe.skipIf(withoutGloo !== undefined || withoutMpi !== undefined)('MPI', { 
         console.log(error.name, error.message, Date.now() - start < 4000);
       }
       await engine.close(0).catch(() => {});
-      await meet({ implementation: 'MPI', timeoutSeconds: 3 }).catch((error) => console.log(error.name, error.message));`,
+      await meet({ implementation: 'MPI', timeoutSeconds: 20 }).catch((error) => console.log(error.name, error.message));`,
     );
     expect(out).toMatch(
       /DeadlineExceededError allReduce of 1 float32 by sum did not end within 0\.5 s: worker 1.* is at operation 0 of 1 true/,
