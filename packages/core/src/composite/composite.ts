@@ -42,10 +42,14 @@ export abstract class CompositeTensor {
   abstract get facts(): string;
   /** @internal One of the same kind with other parts. */
   abstract withParts(parts: readonly unknown[]): unknown;
-  /** @internal The tensor that has the gradient: the values. */
-  abstract get differentiable(): unknown;
+  /** @internal The tensor that has the gradient: the values; null where none has. */
+  get differentiable(): unknown {
+    return null;
+  }
   /** @internal One like it whose values are a gradient. */
-  abstract withDifferentiable(values: unknown): unknown;
+  withDifferentiable(_values: unknown): unknown {
+    return null;
+  }
   /** @internal The same without what a spec does not tell. */
   get general(): CompositeTensor {
     return this;

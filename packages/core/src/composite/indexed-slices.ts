@@ -203,10 +203,10 @@ export class IndexedSlices extends CompositeTensor {
   withParts([values, indices, denseShape = null]: readonly unknown[]): unknown {
     return IndexedSlices.#unchecked(values, indices, denseShape);
   }
-  get differentiable(): unknown {
+  override get differentiable(): unknown {
     return this.values;
   }
-  withDifferentiable(values: unknown): unknown {
+  override withDifferentiable(values: unknown): unknown {
     return values === null ? null : this.like(values as Tensor, this.indices);
   }
   override get dense(): Tensor {

@@ -8,7 +8,7 @@ import { type Call, CompositeTensor } from '../composite/composite.ts';
 import { zeros } from '../ops/array/creation.ts';
 import { broadcastTo, shapeOf } from '../ops/array/shaping.ts';
 import { type Dim, isExpression } from '../shapes/dim.ts';
-import { dims, toShape } from '../shapes/dims.ts';
+import { dims, sameShape, toShape } from '../shapes/dims.ts';
 import { checkFlag } from '../shapes/shape.ts';
 import { differs, hostDims } from '../shapes/sizes.ts';
 import { broadcastDynamicShape } from '../shapes/tensor-shape.ts';
@@ -265,12 +265,6 @@ export class DynamicRaggedShape extends CompositeTensor {
     shape.#inner = parts.at(-1) as Tensor;
     return shape;
   }
-  get differentiable(): unknown {
-    return null;
-  }
-  withDifferentiable(): unknown {
-    return null;
-  }
   get advice(): string {
     return 'use staticLengths() or innerShape';
   }
@@ -322,12 +316,7 @@ function broadcastInto(x: RaggedOrDense, shape: DynamicRaggedShape): RaggedOrDen
   );
   y.nestedRowSplits.forEach((splits, i) => {
     const [got, wanted] = [knownIntegers(splits), knownIntegers(into.nestedRowSplits[i] as Tensor)];
-    if (
-      got !== null &&
-      wanted !== null &&
-      (got.length !== wanted.length || got.some((n, j) => n !== wanted[j]))
-    )
-      fail();
+    if (got !== null && wanted !== null && !sameShape(got, wanted)) fail();
   });
   return shape.rowsOf(y.flatValues);
 }

@@ -156,12 +156,6 @@ export class RowPartition extends CompositeTensor {
   withParts([splits]: readonly unknown[]): unknown {
     return new RowPartition(splits as Tensor, this.#uniform);
   }
-  get differentiable(): unknown {
-    return null;
-  }
-  withDifferentiable(): unknown {
-    return null;
-  }
   get advice(): string {
     return 'use rowSplits()';
   }

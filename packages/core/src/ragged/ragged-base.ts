@@ -260,10 +260,10 @@ export abstract class RaggedBase extends CompositeTensor {
     const inner = isRagged(this.values) ? (this.values.general as RaggedTensor) : this.values;
     return construct(inner, this.rowSplits, null);
   }
-  get differentiable(): unknown {
+  override get differentiable(): unknown {
     return this.flatValues;
   }
-  withDifferentiable(values: unknown): unknown {
+  override withDifferentiable(values: unknown): unknown {
     if (values === null) return null;
     return this.withFlatValues(
       values instanceof CompositeTensor ? (values.dense as Tensor) : (values as Tensor),

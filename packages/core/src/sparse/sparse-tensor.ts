@@ -192,10 +192,10 @@ export class SparseTensor extends CompositeTensor {
   withParts([indices, values, denseShape]: readonly unknown[]): unknown {
     return SparseTensor.unchecked(indices, values, denseShape);
   }
-  get differentiable(): unknown {
+  override get differentiable(): unknown {
     return this.values;
   }
-  withDifferentiable(values: unknown): unknown {
+  override withDifferentiable(values: unknown): unknown {
     return values === null ? null : this.withValues(values as Tensor);
   }
   get advice(): string {

@@ -107,12 +107,6 @@ export class Optional<T = Element> extends CompositeTensor {
   withParts([has, value]: readonly unknown[]): unknown {
     return new Optional(has, value);
   }
-  get differentiable(): unknown {
-    return null;
-  }
-  withDifferentiable(): unknown {
-    return null;
-  }
   get advice(): string {
     return 'use getValue()';
   }

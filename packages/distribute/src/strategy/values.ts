@@ -37,12 +37,6 @@ export class DistributedValues<T = unknown> extends CompositeTensor {
   override withParts(parts: readonly unknown[]): unknown {
     return new (this.constructor as new (values: readonly unknown[]) => unknown)(parts);
   }
-  override get differentiable(): unknown {
-    return null;
-  }
-  override withDifferentiable(): unknown {
-    return null;
-  }
   override get advice(): string {
     return 'it has a value for each replica: give it to strategy.run, or take strategy.reduce or strategy.experimentalLocalResults of it';
   }

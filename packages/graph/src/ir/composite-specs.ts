@@ -34,12 +34,6 @@ export abstract class TypeSpec {
 
 /** A spec whose parts are specs of tensors. What is put in their places makes the value that it describes. */
 export abstract class CompositeSpec extends Composite {
-  get differentiable(): unknown {
-    return null;
-  }
-  withDifferentiable(): unknown {
-    return null;
-  }
   get advice(): string {
     return 'it is a spec, and no tensor';
   }

@@ -359,10 +359,10 @@ export abstract class ExtensionType extends CompositeTensor {
     return rebuilt(classOf(this), this as never, parts);
   }
   /** Its gradient is that of its field `values`, where it has one. */
-  get differentiable(): unknown {
+  override get differentiable(): unknown {
     return (this as unknown as { readonly values?: unknown }).values ?? null;
   }
-  withDifferentiable(values: unknown): unknown {
+  override withDifferentiable(values: unknown): unknown {
     if (values === null) return null;
     const { partNames, parts } = this;
     return this.withParts(parts.map((part, i) => (partNames[i] === 'values' ? values : part)));

@@ -17,6 +17,7 @@ import {
   mulDims,
   partialShape,
   showShape,
+  sizeOf,
   toShape,
 } from '@eagre/core/internal';
 import { withAxes } from '../../initializers/initializer-axes.ts';
@@ -38,20 +39,16 @@ import {
   addEightBits,
   addQuantized,
   eightBits,
-  inputsQuantizer,
   loraOf,
-  productOfInts,
-  quantizedOf,
+  productOfIntegers,
   toIntegers,
 } from '../core/adapted.ts';
 import { biasBesideEightBits, productOfEightBits } from '../core/eight-bit-floats.ts';
-import { type MatrixForm, productOfFourBits } from '../core/four-bits.ts';
+import type { MatrixForm } from '../core/four-bits.ts';
 import { recipe } from '../options.ts';
 import { Dropout } from '../regularization/regularization.ts';
 
 export type Shapes = PartialShape | readonly PartialShape[];
-
-const sizeOf = (shape: Shape): number => shape.reduce((n, d) => n * d, 1);
 
 /** x · kernel + bias from the axes `from` to the axes `to`: [batch, time, ...from] becomes [batch, time, ...to]. */
 export class Projection extends AdaptedLayer {
@@ -148,11 +145,7 @@ export class Projection extends AdaptedLayer {
     };
     if (this.quantizationMode === 'float8')
       return productOfEightBits(x, this.kernel.cast(x.dtype), eightBits(this), training, parts.product);
-    const quantizer = inputsQuantizer(this);
-    const y =
-      this.quantizationMode === 'int4'
-        ? productOfFourBits(x, () => this.floatsOfFourBits(), quantizer, parts)
-        : productOfInts(x, quantizedOf(this, 'kernel'), quantizer, parts);
+    const y = productOfIntegers(this, x, parts);
     const lora = loraOf(this);
     if (lora === null) return y;
     const { a, b, scale } = lora;

@@ -45,7 +45,15 @@ import { serializedConfig } from '../../saving/quantization-config.ts';
 import { fail } from '../common.ts';
 import { integer, positive } from '../options.ts';
 import type { EightBits, Scaled } from './eight-bit-floats.ts';
-import { type FourBits, floatsOf, fourBitsOf, groupsOf, type MatrixForm, shapesOf } from './four-bits.ts';
+import {
+  type FourBits,
+  floatsOf,
+  fourBitsOf,
+  groupsOf,
+  type MatrixForm,
+  productOfFourBits,
+  shapesOf,
+} from './four-bits.ts';
 
 export interface LoraOptions {
   /** What the product of the small matrices is multiplied by, times the rank; the rank unless given, which makes 1. */
@@ -266,9 +274,8 @@ export abstract class AdaptedLayer extends Layer {
   }
   /** The large weight as floats. */
   #floats(base: Variable): Tensor {
-    if (this.quantizationMode === null) return base.read();
+    if (!this.isOfIntegers) return base.read();
     if (this.quantizationMode === 'int4') return this.floatsOfFourBits();
-    if (this.quantizationMode === 'float8') return base.read();
     const { scale } = quantizedOf(this, this.largeWeight);
     return base.cast(this.computeDtype).div(this.scaleOfWeight(scale.cast(this.computeDtype)));
   }
@@ -443,63 +450,75 @@ export function toIntegers(layer: AdaptedLayer, own: object, mode: unknown, give
     );
   if (!isFloating(layer.computeDtype))
     throw new InvalidArgumentError(`the layer is of ${layer.computeDtype}, not of floats`, layer.name);
-  if (config instanceof Float8QuantizationConfig) {
-    if (!layer.takesFloat8)
-      throw new UnimplementedError(
-        `${layer.constructor.name} does not multiply, and cannot be of float8`,
-        layer.name,
-      );
-    if (loraOf(layer) !== null) throw new UnimplementedError('LoRA beside floats of 8 bits', layer.name);
-    addEightBits(layer);
-    (layer as unknown as Fields)['quantizationConfig'] = config;
-    becomeQuantized(layer, 'float8');
-    noteChange();
-    return;
-  }
+  const become =
+    config instanceof Float8QuantizationConfig
+      ? toEightBits(layer)
+      : config instanceof Int4QuantizationConfig
+        ? toFourBits(layer, config)
+        : toInt8(layer, config.weightQuantizer);
+  (layer as unknown as Fields)['quantizationConfig'] = config;
+  becomeQuantized(layer, become);
+  noteChange();
+}
+
+/** The mode of a layer, with the groups of 4 bits. */
+type QuantizedTo = 'int8' | `int4/${number}` | 'float8';
+
+function toEightBits(layer: AdaptedLayer): QuantizedTo {
+  if (!layer.takesFloat8)
+    throw new UnimplementedError(
+      `${layer.constructor.name} does not multiply, and cannot be of float8`,
+      layer.name,
+    );
+  if (loraOf(layer) !== null) throw new UnimplementedError('LoRA beside floats of 8 bits', layer.name);
+  addEightBits(layer);
+  return 'float8';
+}
+
+function toFourBits(
+  layer: AdaptedLayer,
+  { blockSize, weightQuantizer }: Int4QuantizationConfig,
+): QuantizedTo {
+  const before = baseOf(layer, layer.largeWeight) as Variable;
+  const { shape } = before;
+  const form = layer.matrixForm(shape);
+  const block = blockSize === -1 ? null : blockSize;
+  const own = fourBitsOf(before.reshape([form.rows, form.columns]), form, block, weightQuantizer);
+  forget(layer, before);
+  const { kept } = addFourBits(layer, shape, form, block);
+  kept.packed.assign(own.packed);
+  kept.scale.assign(own.scale.cast(kept.scale.dtype));
+  if (own.zero !== null) kept.zero?.assign(own.zero);
+  return `int4/${block ?? -1}`;
+}
+
+function toInt8(layer: AdaptedLayer, quantizer: Quantizer | null): QuantizedTo {
   const { largeWeight: name, axisOfScale: axis } = layer;
-  const quantizer = config.weightQuantizer;
   const before = baseOf(layer, name) as Variable;
   const floats = before.read();
-  const { weights } = layer._layer;
-  const forget = (): void => {
-    weights.splice(
-      weights.findIndex((w) => w.variable === before),
-      1,
-    );
-  };
-  if (config instanceof Int4QuantizationConfig) {
-    const { shape } = before;
-    const form = layer.matrixForm(shape);
-    const block = config.blockSize === -1 ? null : config.blockSize;
-    const own = fourBitsOf(floats.reshape([form.rows, form.columns]), form, block, quantizer);
-    forget();
-    const { kept } = addFourBits(layer, shape, form, block);
-    kept.packed.assign(own.packed);
-    kept.scale.assign(own.scale.cast(kept.scale.dtype));
-    if (own.zero !== null) kept.zero?.assign(own.zero);
-    (layer as unknown as Fields)['quantizationConfig'] = config;
-    becomeQuantized(layer, `int4/${block ?? -1}`);
-    noteChange();
-    return;
-  }
-  const result = (
+  const [ints, scale] = (
     quantizer instanceof AbsMaxQuantizer && quantizer.axis !== null
       ? quantizer(floats)
       : (quantizer ?? standard())(floats, { axis })
   ) as [Tensor, Tensor];
-  const [ints, scale] = result;
   const kept = layer.keptScale(scale);
-  forget();
+  forget(layer, before);
   const made = addQuantized(layer, name, before.shape, kept.shape);
   made.ints.assign(ints);
   made.scale.assign(kept.cast(made.scale.dtype));
-  (layer as unknown as Fields)['quantizationConfig'] = config;
-  becomeQuantized(layer, 'int8');
-  noteChange();
+  return 'int8';
+}
+
+/** A variable is no weight of a layer any more. */
+function forget({ _layer: { weights } }: Layer, variable: Variable): void {
+  weights.splice(
+    weights.findIndex((w) => w.variable === variable),
+    1,
+  );
 }
 
 /** Gives a layer the policy of its integers. In a map that is the policy of its path. */
-function becomeQuantized(layer: Layer, mode: 'int8' | `int4/${number}` | 'float8'): void {
+function becomeQuantized(layer: Layer, mode: QuantizedTo): void {
   const { dtypePolicy: policy } = layer;
   const { path } = layer._layer;
   const source = policyAt(policy, path).name as never;
@@ -549,23 +568,33 @@ function configFor(layer: Layer, mode: unknown, given: unknown): QuantizationCon
   return named === 'int8' ? new Int8QuantizationConfig() : new Int4QuantizationConfig();
 }
 
-/**
- * The product of inputs and integers, whose gradient is that of the weights which the integers stand for.
- * @param product of two tensors, both int32 or both floats
- * @param both brings the scales of inputs and weight to the axes of the result
- * @param back the gradient of the inputs, from that of the result and the weight as floats
- */
-export function productOfInts(
+/** The product of inputs and integers, whose gradient is that of the weights which the integers stand for. */
+export function productOfIntegers(layer: AdaptedLayer, x: Tensor, parts: ProductParts): Tensor {
+  const quantizer = inputsQuantizer(layer);
+  return layer.quantizationMode === 'int4'
+    ? productOfFourBits(x, () => layer.floatsOfFourBits(), quantizer, parts)
+    : productOfInts(x, quantizedOf(layer, layer.largeWeight), quantizer, parts);
+}
+
+/** What a layer knows of its product. */
+interface ProductParts {
+  /** Of the inputs, that has one scale. */
+  readonly axis: Axis;
+  /** Of two tensors, both int32 or both floats. */
+  readonly product: (x: Tensor, weight: Tensor) => Tensor;
+  /** Brings the scale of the inputs to the axes of the result. */
+  readonly ofInputs: (scale: Tensor) => Tensor;
+  /** Brings the scale of the weight to the axes of the weight. */
+  readonly ofWeight: (scale: Tensor) => Tensor;
+  /** The gradient of the inputs, from that of the result and the weight as floats. */
+  readonly back: (dy: Tensor, weight: Tensor) => Tensor;
+}
+
+function productOfInts(
   x: Tensor,
   { ints, scale }: Quantized,
   quantizer: Quantizer | null,
-  parts: {
-    readonly axis: Axis;
-    readonly product: (x: Tensor, ints: Tensor) => Tensor;
-    readonly ofInputs: (scale: Tensor) => Tensor;
-    readonly ofWeight: (scale: Tensor) => Tensor;
-    readonly back: (dy: Tensor, weight: Tensor) => Tensor;
-  },
+  parts: ProductParts,
 ): Tensor {
   const { dtype } = x;
   const run = customGradient((inputs: Tensor) => {

@@ -39,14 +39,11 @@ import {
   addQuantized,
   baseOf,
   eightBits,
-  inputsQuantizer,
   loraOf,
-  productOfInts,
-  quantizedOf,
+  productOfIntegers,
   toIntegers,
 } from './adapted.ts';
 import { biasBesideEightBits, productOfEightBits } from './eight-bit-floats.ts';
-import { productOfFourBits } from './four-bits.ts';
 
 export interface DenseOptions extends LayerOptions, KernelOptions, BiasOptions, AdaptedOptions {
   /** Applied to the result; none by default. */
@@ -165,18 +162,13 @@ export class Dense extends AdaptedLayer {
   }
 
   #ofInts(x: Tensor): Tensor {
-    const quantizer = inputsQuantizer(this);
-    const parts = {
+    let y = productOfIntegers(this, x, {
       axis: -1,
-      product: (a: Tensor, b: Tensor) => a.matmul(b),
-      ofInputs: (scale: Tensor) => scale,
-      ofWeight: (scale: Tensor) => scale,
-      back: (dy: Tensor, kernel: Tensor) => dy.matmul(kernel, { transposeB: true }),
-    };
-    let y =
-      this.quantizationMode === 'int4'
-        ? productOfFourBits(x, () => this.floatsOfFourBits(), quantizer, parts)
-        : productOfInts(x, quantizedOf(this, 'kernel'), quantizer, parts);
+      product: (a, b) => a.matmul(b),
+      ofInputs: (scale) => scale,
+      ofWeight: (scale) => scale,
+      back: (dy, kernel) => dy.matmul(kernel, { transposeB: true }),
+    });
     const lora = loraOf(this);
     if (lora !== null) y = y.add(x.matmul(lora.a).matmul(lora.b).mul(lora.scale)).cast(this.computeDtype);
     if (this.bias !== null) y = y.add(this.bias);

@@ -41,14 +41,12 @@ import {
   addQuantized,
   baseOf,
   eightBits,
-  inputsQuantizer,
   loraOf,
-  productOfInts,
-  quantizedOf,
+  productOfIntegers,
   toIntegers,
 } from './adapted.ts';
 import { biasBesideEightBits, productOfEightBits } from './eight-bit-floats.ts';
-import { type MatrixForm, productOfFourBits } from './four-bits.ts';
+import type { MatrixForm } from './four-bits.ts';
 
 export interface EinsumDenseOptions
   extends LayerOptions,
@@ -236,23 +234,19 @@ export class EinsumDense extends AdaptedLayer {
     const axis = [...from].flatMap((letter, i) => (to.includes(letter) ? [] : [i]));
     const shared = [...from].filter((letter) => to.includes(letter));
     const order = [...to].filter((letter) => shared.includes(letter)).map((letter) => shared.indexOf(letter));
-    const parts = {
+    return productOfIntegers(this, x, {
       axis,
-      product: (a: Tensor, b: Tensor) => einsum(`${from},${kernel}->${to}`, a, b),
-      ofInputs: (scale: Tensor) => {
+      product: (a, b) => einsum(`${from},${kernel}->${to}`, a, b),
+      ofInputs: (scale) => {
         let aligned = scale.squeeze(axis).transpose(order);
         [...to].forEach((letter, i) => {
           if (!shared.includes(letter)) aligned = aligned.expandDims(i);
         });
         return aligned;
       },
-      ofWeight: (scale: Tensor) => this.scaleOfWeight(scale),
-      back: (dy: Tensor, weight: Tensor) => einsum(`${to},${kernel}->${from}`, dy, weight),
-    };
-    const quantizer = inputsQuantizer(this);
-    return this.quantizationMode === 'int4'
-      ? productOfFourBits(x, () => this.floatsOfFourBits(), quantizer, parts)
-      : productOfInts(x, quantizedOf(this, 'kernel'), quantizer, parts);
+      ofWeight: (scale) => this.scaleOfWeight(scale),
+      back: (dy, weight) => einsum(`${to},${kernel}->${from}`, dy, weight),
+    });
   }
 
   override call(inputs: Tensor, { training }: CallOptions = {}): Tensor {
