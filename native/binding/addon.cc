@@ -10,6 +10,7 @@
 #include "../runtime/registry.h"
 #include "environment.h"
 #include "files.h"
+#include "pages.h"
 #include "plans.h"
 #include "runs.h"
 
@@ -200,6 +201,7 @@ Napi::Value open(const Napi::CallbackInfo& info) {
   plain("crc32c", crc);
   plain("readRanges", read_parts);
   plain("beginSync", begin_part);
+  plain("makePages", make_all_pages);
   plain("watch", watch);
   plain("collected", collected);
   return opened;

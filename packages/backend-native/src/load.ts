@@ -54,6 +54,8 @@ export interface Addon extends Watcher {
   readRanges(file: number, places: Float64Array, targets: readonly Uint8Array[] | undefined): Float64Array;
   /** Has the system begin to bring a part of a file to the disk; does nothing except on Linux. */
   beginSync(file: number, offset: number, length: number): void;
+  /** Has the system give memory now, on another thread, while whoever asked for it does something else; only on Linux. */
+  makePages(blocks: readonly Uint8Array[]): void;
   /** How many jobs threads have shared since the start, modulo 2³². */
   jobs(): number;
 }

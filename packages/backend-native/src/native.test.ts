@@ -2,6 +2,7 @@ import type { Backend, TensorRef } from '@eagre/backend';
 import { HostAllocator, hostBytes, ResourceExhaustedError } from '@eagre/backend';
 import { expect, test, vi } from 'vitest';
 import { nativeBackend, openWatcher } from './index.ts';
+import { type Addon, loadAddon } from './load.ts';
 
 test.runIf(nativeBackend !== undefined)('dropped memory is lent again within a synchronous loop', () => {
   const { allocator } = nativeBackend!;
@@ -89,4 +90,19 @@ test('where there is no memory left, old objects are collected too', () => {
   expect(gone).toEqual([]);
   expect(() => allocator.allocate(1 << 20)).toThrow(ResourceExhaustedError);
   expect(gone.sort()).toEqual([1, 2]);
+});
+
+test.runIf(nativeBackend !== undefined)('pages are made without a change to what is in them', async () => {
+  const { addon } = loadAddon() as { addon: Addon };
+  const bytes = Uint8Array.from({ length: 3_000_000 }, (_, i) => i);
+  const expected = bytes.slice();
+  addon.makePages([bytes, bytes.subarray(5, 5), bytes.subarray(7, 100)]);
+  const room = new Uint8Array(20 << 20);
+  addon.makePages([room]);
+  room.fill(1);
+  await new Promise((done) => setTimeout(done, 50));
+  expect(Buffer.compare(bytes, expected)).toBe(0);
+  expect(room.every((byte) => byte === 1)).toBe(true);
+  for (const wrong of [undefined, 5, {}, [5], [bytes.buffer], [new Float32Array(4)], [bytes, null]])
+    expect(() => addon.makePages(wrong as Uint8Array[])).toThrow('makePages takes an array of Uint8Arrays');
 });

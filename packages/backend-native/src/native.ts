@@ -58,12 +58,13 @@ export class NativeBackend implements Backend {
       this.#ids.set(name, id);
     });
     addon.setBlock(this.#block);
-    this.allocator = new HostAllocator(addon.addressOf, addon);
+    this.allocator = new HostAllocator(addon.addressOf, addon, addon.makePages);
   }
 
   newAllocator(): Allocator {
     // Each has a watcher of its own.
-    return new HostAllocator(this.#addon.addressOf, loadAddon().addon);
+    const { addressOf, makePages } = this.#addon;
+    return new HostAllocator(addressOf, loadAddon().addon, makePages);
   }
 
   get description(): string {

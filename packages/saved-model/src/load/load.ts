@@ -1,14 +1,11 @@
-import { InvalidArgumentError, NotFoundError, type Tensor } from '@eagre/core';
+import { InvalidArgumentError, NotFoundError } from '@eagre/core';
 import { checkFlag, checkPath } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
-import { translatedOps } from '../import/ops/index.ts';
-import { nothingAround, Runtime } from '../import/runtime.ts';
 import { LoadOptions, optionsOf } from '../options.ts';
-import { bytesOf, checkedPath, inside, OP, translatedError } from './files.ts';
+import { bytesOf, inside, OP, translatedError } from './files.ts';
 import type { LoadedObject } from './loaded-object.ts';
-import { loadObjects } from './object-graph.ts';
+import type { Settings } from './meta-graph.ts';
 import { SavedValues } from './variables.ts';
-import { assetsOf, loadVersion1, trainableIn } from './version1.ts';
 
 /** Options of {@link load}. */
 export interface LoadModelOptions {
@@ -27,7 +24,7 @@ export async function load(exportDir: string, options: LoadModelOptions = {}): P
   checkPath(exportDir, 'exportDir', OP);
   const lazy = checkFlag(options.lazy ?? false, 'lazy', OP);
   const own = optionsOf(options.options, LoadOptions, OP);
-  const settings = {
+  const settings: Settings = {
     lazy,
     partial:
       checkFlag(options.allowPartialCheckpoint ?? false, 'allowPartialCheckpoint', OP) ||
@@ -37,8 +34,14 @@ export async function load(exportDir: string, options: LoadModelOptions = {}): P
   };
   const path = inside(exportDir, 'saved_model.pb');
   try {
-    const model = tensorflow.SavedModel.decode(await modelBytes(exportDir, path), { file: path });
-    return await loadMeta(exportDir, chosen(model, options.tags ?? null, exportDir), settings);
+    const loading = import('./meta-graph.ts');
+    const bytes = await modelBytes(exportDir, path);
+    // Early, so that the memory for the values is made while the graph is read, and what runs graphs is loaded.
+    const values = settings.skips ? null : await SavedValues.open(exportDir);
+    values?.reserve();
+    const meta = chosen(tensorflow.SavedModel.decode(bytes, { file: path }), options.tags ?? null, exportDir);
+    const { loadMetaGraph } = await loading;
+    return await loadMetaGraph(exportDir, meta, values, settings);
   } catch (cause) {
     throw translatedError(cause, path);
   }
@@ -83,65 +86,4 @@ function chosen(model: tensorflow.SavedModel, tags: unknown, folder: string): te
       OP,
     );
   return found;
-}
-
-/** What the options say. */
-interface Settings {
-  readonly lazy: boolean;
-  readonly partial: boolean;
-  /** Whether no values are read. */
-  readonly skips: boolean;
-  /** Whether functions are found by the other names that the file has for them. */
-  readonly aliases: boolean;
-}
-
-async function loadMeta(
-  folder: string,
-  meta: tensorflow.MetaGraphDef,
-  { lazy, partial, skips, aliases }: Settings,
-): Promise<LoadedObject> {
-  const assetDefs = assetsOf(meta);
-  const assets = assetDefs.map(({ filename = '' }) => checkedPath(inside(folder, 'assets'), filename));
-  // Graphs read no files but these.
-  const texts = new Map<string, string>();
-  for (const path of new Set(assets)) texts.set(path, new TextDecoder().decode(await bytesOf(path)));
-  const values = skips ? null : await SavedValues.open(folder);
-  const checkpoint = inside(folder, 'variables', 'variables');
-  const restore = (prefix: string, names: readonly string[]): Tensor[] => {
-    if (values === null || prefix !== checkpoint)
-      throw new NotFoundError(`there is no checkpoint ${prefix}`, OP);
-    return names.map((name) => values.readSync(name));
-  };
-  const runtime = new Runtime(meta.graph_def ?? {}, translatedOps(), {
-    ...nothingAround(),
-    restore,
-    isTrainable: trainableIn(meta),
-    assetText: (path, call) => {
-      const text = texts.get(path);
-      if (text === undefined) throw call.wrong(`'${path}' is no asset of the model`);
-      return text;
-    },
-  });
-  const { object_graph_def: graph } = meta;
-  if (graph !== undefined && (graph.nodes ?? []).length > 0)
-    return loadObjects({
-      graph,
-      runtime,
-      values,
-      assets,
-      partial: partial || skips,
-      lazy,
-      aliases: aliases ? (meta.meta_info_def?.function_aliases ?? new Map()) : null,
-    });
-  return loadVersion1({
-    meta,
-    runtime,
-    checkpoint,
-    values,
-    assets: assetDefs.map(({ tensor_info: info }, i) => ({
-      tensor: info?.name ?? '',
-      path: assets[i] as string,
-    })),
-    lazy,
-  });
 }

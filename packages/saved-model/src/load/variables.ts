@@ -1,7 +1,13 @@
 // The values of a model's variables, from the checkpoint in its folder.
 import { nextTurn } from '@eagre/backend';
 import { type DType, InvalidArgumentError, NotFoundError, type Tensor, Variable, zeros } from '@eagre/core';
-import { filledVariables, isCompatible, type VariableSpec } from '@eagre/core/internal';
+import {
+  eagerBackend,
+  filledVariables,
+  inInitScope,
+  isCompatible,
+  type VariableSpec,
+} from '@eagre/core/internal';
 import { type BundleEntry, BundleReader, tensorflow } from '@eagre/formats';
 import { tensorOfValue } from '../import/constants.ts';
 import { dtypeOf, partialShapeOf } from '../import/op-call.ts';
@@ -39,6 +45,21 @@ export class SavedValues {
 
   has(key: string): boolean {
     return this.#reader.has(key);
+  }
+
+  /** Has memory made for the values, which takes longer than to read them, while the caller goes on. */
+  reserve(): void {
+    const { allocator } = inInitScope(eagerBackend);
+    if (allocator.reserve === undefined) return;
+    const entries = [...this.#reader.entries()].filter(([, { dtype }]) => dtype !== 'string');
+    try {
+      // Nothing is taken for bytes that are not there.
+      this.#reader.checkSizes(entries.map(([key]) => key));
+    } catch {
+      // Whoever reads the values meets the same error.
+      return;
+    }
+    allocator.reserve(entries.map(([, { bytes }]) => bytes));
   }
 
   /** What the checkpoint tells of the tensor under a key. */
