@@ -31,6 +31,7 @@ import {
 import {
   argumentsIn,
   fit,
+  fitsTensor,
   isSignature,
   objectOf,
   packed,
@@ -84,6 +85,7 @@ export class SavedTrace implements ImportedTrace {
     this.args = args;
     this.named = named;
     this.#structures = args.length === 0 && named.keys.length > 0 ? [named] : [...args, ...named.items];
+    this.#takesTensors = this.#structures.every(({ kind }) => kind === 'tensor');
     this.#counts = this.#structures.map((structure) => specsIn(structure).length);
     this.outputs = structureOf(saved.output_signature, name);
     const wanted = this.inputs.length + bound.length;
@@ -134,6 +136,8 @@ export class SavedTrace implements ImportedTrace {
   readonly #structures: readonly Structure[];
   /** How many tensors each of them has. */
   readonly #counts: readonly number[];
+  /** Whether all of them are tensors. */
+  readonly #takesTensors: boolean;
   /** The names of the arguments behind those by position. */
   get namesBehind(): readonly string[] {
     return this.args.length === 0 && this.named.keys.length > 0 ? ['options'] : this.named.keys;
@@ -167,6 +171,14 @@ export class SavedTrace implements ImportedTrace {
       if (!plain && ranked && !this.#onHost) this.concrete();
     }
     return this.#traced;
+  }
+
+  /** The arguments of a call by position, where the trace takes tensors alone, and these fit; undefined for any other call. */
+  inPlace(given: readonly unknown[]): readonly Tensor[] | undefined {
+    if (this.named.keys.length > 0 || given.length !== this.args.length) return undefined;
+    for (let i = 0; i < given.length; i++)
+      if (!fitsTensor(this.args[i] as Structure, given[i])) return undefined;
+    return given as readonly Tensor[];
   }
 
   /** The variables that it holds. */
@@ -215,7 +227,8 @@ export class SavedTrace implements ImportedTrace {
     );
     return this.#calls;
   }
-  #argumentsOf(tensors: readonly Tensor[]): unknown[] {
+  #argumentsOf(tensors: readonly Tensor[]): readonly unknown[] {
+    if (this.#takesTensors) return tensors;
     let next = 0;
     return this.#structures.map((structure, i) => {
       const at = next;
@@ -332,12 +345,13 @@ export function loadedFunction(
   spec: tensorflow.FunctionSpec | undefined,
 ): LoadedFunction {
   const python = pythonArguments(spec);
-  const fits: Fits = (trace, given, converts) => fitting(trace, given, python, converts);
+  const fits: Fits = (trace, given, converts) =>
+    trace.inPlace(given) ?? fitting(trace, given, python, converts);
   return callable(name, traces, python, fits, { traces, spec });
 }
 
 /** The tensors of a call that fits a trace; why it does not otherwise. `converts`: whether numbers and arrays may become tensors. */
-type Fits = (trace: SavedTrace, given: readonly unknown[], converts: boolean) => Tensor[] | string;
+type Fits = (trace: SavedTrace, given: readonly unknown[], converts: boolean) => readonly Tensor[] | string;
 
 function callable(
   name: string,
@@ -359,10 +373,11 @@ function callable(
       name,
     );
   };
-  const chosen = (given: readonly unknown[]): { trace: SavedTrace; tensors: Tensor[] } => {
+  const chosen = (given: readonly unknown[]): { trace: SavedTrace; tensors: readonly Tensor[] } => {
     const why: string[] = [];
     for (const converts of [false, true])
-      for (const [i, trace] of traces.entries()) {
+      for (let i = 0; i < traces.length; i++) {
+        const trace = traces[i] as SavedTrace;
         const tensors = fits(trace, given, converts);
         if (typeof tensors !== 'string') return { trace, tensors };
         why[i] = tensors;
@@ -436,7 +451,7 @@ export function loadedConcreteFunction(
 ): LoadedConcreteFunction {
   const python = argumentsOfTrace(trace, pythonArguments(bare.function_spec));
   const fits: Fits = (_, given, converts) => {
-    const structured = fitting(trace, given, python, converts);
+    const structured = trace.inPlace(given) ?? fitting(trace, given, python, converts);
     if (typeof structured !== 'string') return structured;
     const flat = fitFlat(trace, given, bare, converts);
     return typeof flat === 'string' ? structured : flat;
@@ -573,32 +588,18 @@ export interface SignatureFunction extends TraceFacts {
 /** A signature that runs one trace, whose only arguments are tensors by name. */
 export function signatureFunction(name: string, trace: SavedTrace): SignatureFunction {
   const python = pythonArguments(undefined);
+  const { keys, items } = trace.named;
   const fits: Fits = (_, given, converts) => {
+    if (given.length !== 1 || trace.args.length > 0) return fitting(trace, given, python, converts);
+    const [first] = given;
+    // A single input may be given by itself, as TensorFlow permits.
+    const byItself = keys.length === 1 && first instanceof Tensor;
+    if (byItself && fitsTensor(items[0] as Structure, first)) return [first];
+    const named = byItself ? { [keys[0] as string]: first } : first;
     // Nearly every call has all names as the file has them.
-    const tensors =
-      given.length === 1 && trace.args.length === 0 ? fit(trace.named, given[0], converts, 'arguments') : '';
-    return typeof tensors === 'string' ? fitting(trace, given, python, converts) : tensors;
+    const tensors = fit(trace.named, named, converts, 'arguments');
+    return typeof tensors === 'string' ? fitting(trace, [named], python, converts) : tensors;
   };
-  const plain = callable(name, [trace], python, fits, { traces: [trace], spec: undefined });
-  // A single input may be given by itself, as TensorFlow permits.
-  const named = (args: readonly unknown[]): readonly unknown[] => {
-    const [only] = trace.named.keys;
-    const [first] = args;
-    const isOne = args.length === 1 && trace.named.keys.length === 1 && only !== undefined;
-    return isOne && first instanceof Tensor ? [{ [only]: first }] : args;
-  };
-  const call = (...args: readonly unknown[]): unknown => plain(...named(args));
-  const fn = Object.assign(call, {
-    runAsync: async (...args: readonly unknown[]): Promise<unknown> => {
-      const [given, signal] = withoutSignal(args);
-      return plain.runAsync(...named(given), ...(signal === undefined ? [] : [signal]));
-    },
-    getConcreteFunction: () => trace.concrete(),
-  });
-  withFacts(fn, trace);
-  Object.defineProperty(fn, 'traces', { get: () => [trace.traced], enumerable: true });
-  Object.defineProperty(fn, 'name', { value: name });
-  declareSavedFunction(fn, () => savedAs(name, [trace], python));
-  declareImported(fn, { traces: [trace], spec: undefined });
-  return fn as unknown as SignatureFunction;
+  const fn = callable(name, [trace], python, fits, { traces: [trace], spec: undefined });
+  return withFacts(fn, trace) as unknown as SignatureFunction;
 }

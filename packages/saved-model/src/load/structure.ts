@@ -180,6 +180,12 @@ export function isSignature(structure: Structure): boolean {
   }
 }
 
+/** Whether a value is a tensor that fits a structure of one. */
+export function fitsTensor(structure: Structure, value: unknown): boolean {
+  if (structure.kind !== 'tensor' || !(value instanceof Tensor)) return false;
+  return value.dtype === structure.spec.dtype && isCompatible(value.shape, structure.spec.shape);
+}
+
 /**
  * The tensors of arguments that fit a structure, in its order; why they do not fit otherwise.
  * @param converts whether numbers and arrays may become tensors.
