@@ -91,7 +91,7 @@ template <class T, int R, int C> void dot_block(const Gemm<T>& g, const T* a, in
 #pragma GCC unroll 4
     for (int u = 0; u < C; u++) {
       T v = sum<T>(acc[r][u]);
-      if (g.add) v += c[r * g.ldc + j + u];
+      if (g.add) v = g.subtract ? c[r * g.ldc + j + u] - v : c[r * g.ldc + j + u] + v;
       if (g.bias) v += g.bias[j + u];
       if (g.relu && v < 0) v = 0;
       c[r * g.ldc + j + u] = v;
@@ -250,6 +250,7 @@ void compute(const Gemm<T>& g, const Plan<T>& plan, const T* packed, int64_t pac
   t.a_step = g.a_step;
   t.ldc = g.ldc;
   t.add = g.add || k0 > 0;
+  t.subtract = g.subtract;
   t.relu = g.relu && k1 == g.k;
   // Packed A: rows as they are but next to each other (odd multiples of a cache line apart), or, of a transposed matrix, panels.
   constexpr int64_t kRound = (kTileRows + L - 1) / L * L;
@@ -377,7 +378,7 @@ template <class T> void run_gemm(const Gemm<T>& g) {
   }
   if (g.n == 1 && g.m > 1 && g.ldc == 1) {
     // A column is a row times the transposed matrix.
-    Gemm<T> row{1, g.m, g.k, g.b, 1, g.b_step, g.a, g.a_step, g.a_row, g.c, g.m, nullptr, false, g.add};
+    Gemm<T> row{1, g.m, g.k, g.b, 1, g.b_step, g.a, g.a_step, g.a_row, g.c, g.m, nullptr, false, g.add, g.subtract};
     run_gemm(row);
     for (int64_t i = 0; i < g.m; i++) {
       T v = g.bias ? g.c[i] + g.bias[0] : g.c[i];

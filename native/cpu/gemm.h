@@ -17,6 +17,7 @@ template <class T> struct Gemm {
   const T* bias;
   bool relu;
   bool add = false;  // to what c holds
+  bool subtract = false;  // from what c holds, with `add`
   // A and B of the product that comes next, of the same sizes and without gaps: they are fetched meanwhile.
   const T* next_a = nullptr;
   const T* next_b = nullptr;

@@ -44,7 +44,8 @@ inline __attribute__((always_inline)) void finish(const Tile<T>& t, const Part<T
 #pragma GCC unroll 16
       for (int r = 0; r < R; r++) {
         const T* c = t.c + r * t.ldc + j * L;
-        acc[r][j] += part ? last.load(c) : load<T>(c);
+        const V held = part ? last.load(c) : load<T>(c);
+        acc[r][j] = t.subtract ? held - acc[r][j] : held + acc[r][j];
       }
     }
     if (t.bias) {
@@ -121,7 +122,7 @@ template <class T, int R, int N> void narrow(const Tile<T>& t) {
     for (int j = 0; j < N; j++) {
       T* c = t.c + r * t.ldc + j;
       T v = sum<T>(acc[r][j]);
-      if (t.add) v += *c;
+      if (t.add) v = t.subtract ? *c - v : *c + v;
       if (t.bias) v += t.bias[j];
       *c = t.relu && v < 0 ? T(0) : v;
     }

@@ -60,6 +60,7 @@ template <class T> struct Tile {
   int64_t n;  // columns, up to what the vectors hold; nothing beyond is read or written
   const T* bias;
   bool add, relu;
+  bool subtract;  // from what c held, with `add`
 };
 template <class T> using Micro = void (*)(const Tile<T>&);
 

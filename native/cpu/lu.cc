@@ -51,12 +51,7 @@ template <class S> struct Lu {
     turn(corner, n, rows, width, x, rows);
     for (int64_t j = 0; j < width; j++) {
       S* column = x + j * rows;
-      int64_t pivot = j;
-      double most = size_of(column[j]);
-      for (int64_t i = j + 1; i < rows; i++) {
-        const double size = size_of(column[i]);
-        if (size > most) most = size, pivot = i;
-      }
+      const int64_t pivot = j + largest(column + j, rows - j);
       if (pivot != j) {
         for (int64_t c = 0; c < width; c++) exchange(x + c * rows + j, x + c * rows + pivot, 1);
         S *row = a + (begin + j) * n, *other = a + (begin + pivot) * n;
@@ -66,12 +61,11 @@ template <class S> struct Lu {
         order[begin + j] = order[begin + pivot];
         order[begin + pivot] = held;
       }
-      if (most == 0) {
+      if (size_of(column[j]) == 0) {
         regular = false;
         continue;
       }
-      const S d = column[j];
-      for (int64_t i = j + 1; i < rows; i++) column[i] = column[i] / d;
+      divide(column[j], column + j + 1, rows - j - 1);
       for (int64_t c = j + 1; c < width; c++) subtract(x[c * rows + j], column + j + 1, x + c * rows + j + 1, rows - j - 1);
     }
     turn(x, rows, width, rows, corner, n);
@@ -94,7 +88,7 @@ void lu(Args& args) {
     for_matrices(count, m * n * min64(m, n), [&](int64_t i) {
       S* there = in_place<S>(y, i * m * n);
       S* a = there ? there : room<S>(kMatrixSlot, m * n);
-      get_all(x, i * m * n, m * n, a);
+      for_large(m, m * n, ceil_div(1 << 15, max64(n, 1)), [&](int64_t begin, int64_t end) { get_all(x, (i * m + begin) * n, (end - begin) * n, a + begin * n); });
       Lu<S> work{a, m, n, p.as<int32_t>() + i * m};
       work.factor();
       if (!work.regular && check) fail(Code::invalid_argument, "Input is not invertible: matrix %lld of the batch is singular", ll(i));
@@ -126,8 +120,9 @@ void triangular_solve(Args& args) {
       }
       S* there = in_place<S>(y, i * n * k);
       S* x = there ? there : room<S>(kMoreSlot, n * k);
-      get_all(b, i * n * k, n * k, x);
-      Triangle<S>{matrix, n, n, lower, adjoint, unit}.solve(x, k, k);
+      const S* given = in_place<S>(b, i * n * k);
+      if (!given) get_all(b, i * n * k, n * k, x);
+      Triangle<S>{matrix, n, n, lower, adjoint, unit}.solve(x, k, k, given);
       if (!there) put_all(y, i * n * k, n * k, x);
     });
   });

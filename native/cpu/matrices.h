@@ -161,9 +161,10 @@ template <class S> struct View {
   bool conjugate;
 };
 
-// c[m, n] = a[m, k] · b[k, n], or that much more.
-template <class S> inline void product(int64_t m, int64_t n, int64_t k, View<S> a, View<S> b, S* c, int64_t ldc, bool add = false) {
-  gemm(Gemm<S>{m, n, k, a.data, a.row, a.col, b.data, b.row, b.col, c, ldc, nullptr, false, add});
+// c[m, n] = a[m, k] · b[k, n], or that much more, or with `subtract` that much less.
+template <class S>
+inline void product(int64_t m, int64_t n, int64_t k, View<S> a, View<S> b, S* c, int64_t ldc, bool add = false, bool subtract = false) {
+  gemm(Gemm<S>{m, n, k, a.data, a.row, a.col, b.data, b.row, b.col, c, ldc, nullptr, false, add, subtract});
 }
 inline void add_scaled_product(int64_t m, int64_t n, int64_t k, double scale, View<Complex> a, View<Complex> b, Complex* c, int64_t ldc) {
   for (int64_t i = 0; i < m; i++) {
@@ -176,7 +177,8 @@ inline void add_scaled_product(int64_t m, int64_t n, int64_t k, double scale, Vi
     }
   }
 }
-template <> inline void product(int64_t m, int64_t n, int64_t k, View<Complex> a, View<Complex> b, Complex* c, int64_t ldc, bool add) {
+template <>
+inline void product(int64_t m, int64_t n, int64_t k, View<Complex> a, View<Complex> b, Complex* c, int64_t ldc, bool add, bool /*subtract*/) {
   if (!add) for (int64_t i = 0; i < m; i++) for (int64_t j = 0; j < n; j++) c[i * ldc + j] = {0, 0};
   add_scaled_product(m, n, k, 1, a, b, c, ldc);
 }
@@ -186,15 +188,7 @@ template <class S> __attribute__((noinline)) void subtract_product(int64_t m, in
   if constexpr (kIsComplex<S>) {
     add_scaled_product(m, n, k, -1, a, b, c, ldc);
   } else {
-    // Products are only added: the smaller factor is negated.
-    const bool left = m < n;
-    View<S>& factor = left ? a : b;
-    const bool rows = factor.col == 1;
-    const int64_t outer = left == rows ? (left ? m : n) : k, inner = left == rows ? k : (left ? m : n), step = rows ? factor.row : factor.col;
-    S* negated = room<S>(kTempSlot, outer * inner);
-    for (int64_t i = 0; i < outer; i++) for (int64_t j = 0; j < inner; j++) negated[i * inner + j] = -factor.data[i * step + j];
-    factor = rows ? View<S>{negated, inner, 1, false} : View<S>{negated, 1, inner, false};
-    product(m, n, k, a, b, c, ldc, true);
+    product(m, n, k, a, b, c, ldc, true, true);
   }
 }
 
@@ -260,6 +254,36 @@ template <class S> inline void subtract(S f, const S* x, S* y, int64_t n) {
       part.store(y + i, fma(by, part.load(x + i), part.load(y + i)));
     }
   }
+}
+
+// y /= d.
+template <class S> inline void divide(S d, S* y, int64_t n) {
+  if constexpr (kIsComplex<S>) {
+    for (int64_t i = 0; i < n; i++) y[i] = y[i] / d;
+  } else {
+    constexpr int L = Lanes<S>::n;
+    const auto by = broadcast(d);
+    int64_t i = 0;
+    for (; i + L <= n; i += L) store<S>(y + i, load<S>(y + i) / by);
+    for (; i < n; i++) y[i] = y[i] / d;
+  }
+}
+// Where the first of the largest of n > 0 numbers stands: at 0 if that is none, else behind those that are none.
+template <class S> inline int64_t largest(const S* x, int64_t n) {
+  int64_t found = 0, i = 1;
+  double most = size_of(x[0]);
+  if constexpr (!kIsComplex<S>) {
+    constexpr int L = Lanes<S>::n;
+    auto top = broadcast(static_cast<S>(most));
+    for (; i + L <= n; i += L) {
+      const auto own = load<S>(x + i), size = own < -own ? -own : own;
+      top = size > top ? size : top;
+    }
+    for (int l = 0; l < L; l++) most = static_cast<double>(top[l]) > most ? static_cast<double>(top[l]) : most;
+    if (most > size_of(x[0])) while (size_of(x[++found]) != most) {}
+  }
+  for (; i < n; i++) if (size_of(x[i]) > most) most = size_of(x[i]), found = i;
+  return found;
 }
 
 // y *= f.

@@ -18,12 +18,16 @@ template <class S> struct Triangle {
   View<S> from(int64_t row, int64_t column) const {
     return adjoint ? View<S>{a + column * stride + row, 1, stride, true} : View<S>{a + row * stride + column, stride, 1, false};
   }
-  // x [n, k], whose rows are `step` apart. Columns do not depend on each other.
-  void solve(S* x, int64_t k, int64_t step) const {
+  // x [n, k], whose rows are `step` apart, or what `given`, with rows of k, has for it. Columns do not depend on each other.
+  void solve(S* x, int64_t k, int64_t step, const S* given = nullptr) const {
     const int64_t strips = ceil_div(k, kStrip);
-    if (strips < 2 || n * n / 2 * k < kParallel) return solve(x, k, step, 0, n);
+    const auto columns = [&](int64_t from, int64_t count) {
+      if (given && given != x) for (int64_t i = 0; i < n; i++) std::memcpy(x + i * step + from, given + i * k + from, static_cast<size_t>(count) * sizeof(S));
+      solve(x + from, count, step, 0, n);
+    };
+    if (strips < 2 || n * n / 2 * k < kParallel) return columns(0, k);
     parallel_for(strips, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; i++) solve(x + i * kStrip, min64(kStrip, k - i * kStrip), step, 0, n);
+      for (int64_t i = begin; i < end; i++) columns(i * kStrip, min64(kStrip, k - i * kStrip));
     });
   }
 
@@ -40,15 +44,41 @@ template <class S> struct Triangle {
     solve(x, k, step, second, second + rest);
   }
   void substitute(S* x, int64_t k, int64_t step, int64_t begin, int64_t end) const {
-    const bool down = lower != adjoint;
-    for (int64_t count = 0; count < end - begin; count++) {
-      const int64_t i = down ? begin + count : end - 1 - count;
-      S* row = x + i * step;
-      for (int64_t j = down ? begin : i + 1; j < (down ? i : end); j++) subtract(at(i, j), x + j * step, row, k);
-      if (unit) continue;
-      const S d = at(i, i);
-      for (int64_t c = 0; c < k; c++) row[c] = row[c] / d;
+    int64_t c = 0;
+    if constexpr (!kIsComplex<S>) {
+      constexpr int64_t L = Lanes<S>::n;
+      for (; c + 4 * L <= k; c += 4 * L) substitute<4>(x + c, step, begin, end);
+      for (; c + L <= k; c += L) substitute<1>(x + c, step, begin, end);
     }
+    if (c == k) return;
+    each_row(begin, end, [&](int64_t i, int64_t first, int64_t last) {
+      S* row = x + i * step + c;
+      for (int64_t j = first; j < last; j++) subtract(at(i, j), x + j * step + c, row, k - c);
+      if (!unit) divide(at(i, i), row, k - c);
+    });
+  }
+  // N vectors of columns, whose rows stay in registers.
+  template <int N> void substitute(S* x, int64_t step, int64_t begin, int64_t end) const {
+    using V = typename Lanes<S>::V;
+    constexpr int L = Lanes<S>::n;
+    each_row(begin, end, [&](int64_t i, int64_t first, int64_t last) {
+      V row[N];
+#pragma GCC unroll 4
+      for (int v = 0; v < N; v++) row[v] = load<S>(x + i * step + v * L);
+      for (int64_t j = first; j < last; j++) {
+        const V by = broadcast(-at(i, j));
+#pragma GCC unroll 4
+        for (int v = 0; v < N; v++) row[v] = fma(by, load<S>(x + j * step + v * L), row[v]);
+      }
+      const V by = broadcast(unit ? S(1) : at(i, i));
+#pragma GCC unroll 4
+      for (int v = 0; v < N; v++) store<S>(x + i * step + v * L, unit ? row[v] : row[v] / by);
+    });
+  }
+  // f(row, the first of the rows that are known, the end of these), in the order of the substitution.
+  template <class F> void each_row(int64_t begin, int64_t end, F&& f) const {
+    if (lower != adjoint) for (int64_t i = begin; i < end; i++) f(i, begin, i);
+    else for (int64_t i = end - 1; i >= begin; i--) f(i, i + 1, end);
   }
 };
 
