@@ -26,7 +26,7 @@ import {
   takesOptions,
   toTensor,
 } from '@eagre/core/internal';
-import type { FloatDType } from './layer/dtype-policy.ts';
+import type { FloatDType, QuantizationMode } from './layer/dtype-policy.ts';
 import { show } from './layer/show.ts';
 import { markOurs } from './ours.ts';
 import {
@@ -538,7 +538,7 @@ export interface QuantizationConfigOptions {
   readonly activationQuantizer?: Quantizer | SerializedObject | 'default' | null;
 }
 
-/** How layers quantize their weights and inputs. `Int8QuantizationConfig` and `Int4QuantizationConfig` say it for int8 and int4. */
+/** How layers quantize their weights and inputs. Each mode has a class that extends this one. */
 export class QuantizationConfig extends KerasObject {
   declare readonly weightQuantizer: Quantizer | null;
   declare readonly activationQuantizer: Quantizer | null;
@@ -547,9 +547,9 @@ export class QuantizationConfig extends KerasObject {
     super(...(args as []));
   }
   /** The mode that layers get. @throws InvalidArgumentError of this class, which has none */
-  get mode(): 'int8' | 'int4' | 'float8' {
+  get mode(): QuantizationMode {
     throw new InvalidArgumentError(
-      'has no mode; use Int8QuantizationConfig, Int4QuantizationConfig or Float8QuantizationConfig',
+      'has no mode; use Int8QuantizationConfig, Int4QuantizationConfig, Float8QuantizationConfig, GPTQConfig or AWQConfig',
       'QuantizationConfig',
     );
   }
