@@ -1,4 +1,4 @@
-"""Makes packages/layers/golden/calibrated.json and golden/keras-files/{gptq,awq}.keras with Keras on TensorFlow: weights of few bits, chosen by what layers see.
+"""Makes packages/layers/golden/calibrated.json and golden/calibrated/{gptq,awq}.keras with Keras on TensorFlow: weights of few bits, chosen by what layers see.
 
 Keras 3.15.1 listens to `call`, which layers do not make once they are of a mode, so that its statistics stay zeros. Here it listens to the call that they make.
 
@@ -201,8 +201,8 @@ def file_case(mode, **options):
     model.set_weights([floats(*w.shape) for w in model.weights])
     model.get_quantization_layer_structure = lambda _: {"pre_block_layers": [table], "sequential_blocks": [block]}
     model.quantize(mode, config=settings(mode, None, **options), filters=lambda layer: layer.name != "head")
-    model.save(FOLDER / f"keras-files/{mode}.keras")
-    again = keras.models.load_model(FOLDER / f"keras-files/{mode}.keras")
+    model.save(FOLDER / f"calibrated/{mode}.keras")
+    again = keras.models.load_model(FOLDER / f"calibrated/{mode}.keras")
     np.testing.assert_array_equal(again(X), model(X))
     return {"mode": mode, "x": values(X), "y": values(model(X)), "config": keras.saving.serialize_keras_object(block.layers[0])["config"],
             "policy": keras.dtype_policies.serialize(block.layers[0].dtype_policy)}

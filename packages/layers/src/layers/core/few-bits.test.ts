@@ -185,7 +185,7 @@ describe('models', () => {
   );
 
   test.each(golden.files.map((c) => [c.mode, c] as const))('files of %s', async (mode, c) => {
-    const path = fileURLToPath(new URL(`../../../golden/keras-files/${mode}.keras`, import.meta.url));
+    const path = fileURLToPath(new URL(`../../../golden/calibrated/${mode}.keras`, import.meta.url));
     const model = (await loadModel(path)) as Model;
     const x = tensorOf(c.x, 'int32');
     assertCloseTensor(model<Tensor>(x), c.y, 'y', 1e-5);
