@@ -3,17 +3,17 @@ import { defineFunction, type NamedFunction } from '@eagre/core/internal';
 import {
   DTypePolicy,
   DTypePolicyMap,
-  Int4DTypePolicy,
   type PolicyName,
-  QuantizedDTypePolicy,
-  QuantizedFloat8DTypePolicy,
   type QuantizedPolicyName,
+  quantizedPolicyOf,
 } from '@eagre/layers';
 
 export {
+  AWQDTypePolicy,
   DTypePolicy,
   DTypePolicy as FloatDTypePolicy,
   DTypePolicyMap,
+  GPTQDTypePolicy,
   Int4DTypePolicy,
   QuantizedDTypePolicy,
   QuantizedFloat8DTypePolicy,
@@ -33,24 +33,12 @@ export const get: NamedFunction<
   {},
   (identifier: unknown) => {
     if (identifier instanceof DTypePolicy) return identifier;
-    const quantized =
-      typeof identifier === 'string' ? /^((?:int[84]|float8).*)_from_(.*)$/.exec(identifier) : null;
-    if (quantized !== null) {
-      const [, mode, source] = quantized as unknown as [string, never, never];
-      if (mode === 'float8') return new QuantizedFloat8DTypePolicy(mode, source);
-      return (mode as string).includes('/')
-        ? new Int4DTypePolicy(mode, source)
-        : new QuantizedDTypePolicy(mode, source);
-    }
+    const quantized = quantizedPolicyOf(identifier);
+    if (quantized !== null) return quantized;
     const { class_name: name, config } = (identifier ?? {}) as {
       readonly class_name?: string;
       readonly config?: Written;
     };
-    if (config !== undefined && name === 'QuantizedDTypePolicy')
-      return QuantizedDTypePolicy.fromConfig(config);
-    if (config !== undefined && name === 'QuantizedFloat8DTypePolicy')
-      return QuantizedFloat8DTypePolicy.fromConfig(config);
-    if (config !== undefined && name === 'Int4DTypePolicy') return Int4DTypePolicy.fromConfig(config);
     if (config !== undefined && name === 'DTypePolicyMap') return DTypePolicyMap.fromConfig(config);
     return config === undefined ? new DTypePolicy(identifier as PolicyName) : DTypePolicy.fromConfig(config);
   },

@@ -10,6 +10,7 @@ import { Sequential } from './models/sequential.ts';
 import { registerLayerClasses } from './saving/serialization.ts';
 
 export * as activations from './activations.ts';
+export * as quantizers from './all-quantizers.ts';
 export * as applications from './applications/index.ts';
 export type { Logs } from './callbacks/callback.ts';
 export * as callbacks from './callbacks/index.ts';
@@ -25,6 +26,8 @@ export * as samplers from './generation/samplers.ts';
 export * as initializers from './initializers/initializers.ts';
 export type { Tensors } from './layer/batch-tensors.ts';
 export {
+  AWQDTypePolicy,
+  type AWQDTypePolicyOptions,
   DTypePolicy,
   DTypePolicyMap,
   type DTypePolicyMapOptions,
@@ -32,6 +35,8 @@ export {
   dtypePolicy,
   type FloatDType,
   type FloatPolicyName,
+  GPTQDTypePolicy,
+  type GPTQDTypePolicyOptions,
   Int4DTypePolicy,
   type Int4DTypePolicyOptions,
   type IntegerDType,
@@ -44,6 +49,7 @@ export {
   QuantizedFloat8DTypePolicy,
   type QuantizedFloat8DTypePolicyOptions,
   type QuantizedPolicyName,
+  quantizedPolicyOf,
   setDtypePolicy,
 } from './layer/dtype-policy.ts';
 export {
@@ -80,7 +86,6 @@ export {
 export type { StateTree, ValueTree } from './models/state-tree.ts';
 export type { SummaryOptions } from './models/summary.ts';
 export * as numpy from './numpy/numpy.ts';
-export * as quantizers from './quantizers.ts';
 export * as regularizers from './regularizers.ts';
 export {
   type EndpointOptions,

@@ -10,6 +10,7 @@ import {
   stack,
   type Tensor,
   type TensorLike,
+  UnimplementedError,
   where,
   zeros,
 } from '@eagre/core';
@@ -17,6 +18,7 @@ import {
   argumentsOf,
   type Deserialize,
   defineFunction,
+  dims,
   isFloating,
   isPlain,
   type NamedFunction,
@@ -24,9 +26,10 @@ import {
   numberOption,
   type Option,
   takesOptions,
+  toShape,
   toTensor,
 } from '@eagre/core/internal';
-import type { FloatDType } from './layer/dtype-policy.ts';
+import type { FloatDType, QuantizationMode } from './layer/dtype-policy.ts';
 import { show } from './layer/show.ts';
 import { markOurs } from './ours.ts';
 import {
@@ -289,6 +292,13 @@ export const packInt4: NamedFunction<
   },
 );
 
+/** The size of the axis that is packed, which has to be known. */
+const packedSize = (x: Tensor, axis: number): number => {
+  const size = dims(x)[axis];
+  if (typeof size === 'number') return size;
+  throw new UnimplementedError('the size of the axis has to be known', 'unpackInt4');
+};
+
 /**
  * The integers of 4 bits that `packInt4` packed.
  * @param origLen how many there were along `axis`
@@ -309,7 +319,9 @@ export const unpackInt4: NamedFunction<
     checkPacked(x, dtype, op);
     const { there, back } = toFront(normalizeAxis((axis as number | undefined) ?? 0, x.rank, op), x.rank);
     const front = x.transpose(there).cast('int32');
-    const [bytes, ...rest] = front.shape;
+    // The other sizes may be any.
+    const [, ...rest] = dims(front);
+    const bytes = packedSize(x, there[0] as number);
     const length = origLen as number;
     if (!Number.isSafeInteger(length) || length < 0 || length > 2 * bytes)
       throw new InvalidArgumentError(
@@ -319,10 +331,9 @@ export const unpackInt4: NamedFunction<
     const signed = (half: Tensor): Tensor => (dtype === 'int8' ? bitwise.bitwiseXor(half, 8).sub(8) : half);
     const low = signed(bitwise.bitwiseAnd(front, 15));
     const high = signed(bitwise.bitwiseAnd(bitwise.rightShift(front, 4), 15));
-    const all = stack([low, high], { axis: 1 }).reshape([2 * bytes, ...rest]);
-    const origin = rest.map(() => 0);
+    const all = stack([low, high], { axis: 1 }).reshape(toShape([2 * bytes, ...rest]));
     return all
-      .slice([0, ...origin], [length, ...rest])
+      .slice([0, ...rest.map(() => 0)], [length, ...rest.map(() => -1)])
       .cast(dtype)
       .transpose(back);
   },
@@ -538,7 +549,7 @@ export interface QuantizationConfigOptions {
   readonly activationQuantizer?: Quantizer | SerializedObject | 'default' | null;
 }
 
-/** How layers quantize their weights and inputs. `Int8QuantizationConfig` and `Int4QuantizationConfig` say it for int8 and int4. */
+/** How layers quantize their weights and inputs. Each mode has a class that extends this one. */
 export class QuantizationConfig extends KerasObject {
   declare readonly weightQuantizer: Quantizer | null;
   declare readonly activationQuantizer: Quantizer | null;
@@ -547,9 +558,9 @@ export class QuantizationConfig extends KerasObject {
     super(...(args as []));
   }
   /** The mode that layers get. @throws InvalidArgumentError of this class, which has none */
-  get mode(): 'int8' | 'int4' | 'float8' {
+  get mode(): QuantizationMode {
     throw new InvalidArgumentError(
-      'has no mode; use Int8QuantizationConfig, Int4QuantizationConfig or Float8QuantizationConfig',
+      'has no mode; use Int8QuantizationConfig, Int4QuantizationConfig, Float8QuantizationConfig, GPTQConfig or AWQConfig',
       'QuantizationConfig',
     );
   }

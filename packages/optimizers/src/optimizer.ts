@@ -7,6 +7,7 @@ import {
   IndexedSlices,
   InvalidArgumentError,
   Module,
+  maximum,
   type Tensor,
   type TensorLike,
   type Trackable,
@@ -15,6 +16,8 @@ import {
   UnimplementedError,
   Variable,
   type VariableAggregation,
+  where,
+  zerosLike,
 } from '@eagre/core';
 import {
   type Arguments,
@@ -150,6 +153,8 @@ export abstract class Optimizer extends Module implements Trackable {
   readonly #options: CheckpointOptions = new CheckpointOptions(this.name, () => this.checkpointOptions);
   readonly #rate: Rate;
   readonly #now: Momentary;
+  /** Of variables that gradients overwrite: the largest of the steps that are accumulated. */
+  readonly #largest = new Map<Variable, Variable>();
   /** That of the update at hand. */
   #learningRateNow: Scalar = 0;
 
@@ -256,7 +261,11 @@ export abstract class Optimizer extends Module implements Trackable {
     }
     variables.forEach((variable, i) => this.#index.set(variable, i));
     if (this.useEma) this.addSlots(variables, 'average');
-    if (this.gradientAccumulationSteps !== null) this.addSlots(variables, ACCUMULATOR);
+    if (this.gradientAccumulationSteps !== null)
+      for (const variable of whole.flatMap((v) => v.shards)) {
+        const slot = this.addVariableFromReference(variable, ACCUMULATOR);
+        if (variable.overwriteWithGradient) this.#largest.set(variable, slot);
+      }
     this.addAllSlots(variables);
   }
   /** @internal What a built-in optimizer remembers for these variables. */
@@ -560,16 +569,32 @@ export abstract class Optimizer extends Module implements Trackable {
       (variable as Variable | undefined)?.overwriteWithGradient === true;
     if (!pairs.some(isOne)) return pairs;
     const { replica } = distribution;
-    if (this.gradientAccumulationSteps !== null || (replica?.strategy.numReplicasInSync ?? 1) > 1)
+    if ((replica?.strategy.numReplicasInSync ?? 1) > 1)
       throw new UnimplementedError(
-        'variables with overwriteWithGradient do not go with gradientAccumulationSteps and several replicas',
+        'variables with overwriteWithGradient do not go with several replicas',
         this.name,
       );
     withoutTapes(() => {
+      if (this.gradientAccumulationSteps !== null) inInitScope(() => this.#buildFor(pairs));
       for (const [gradient, variable] of pairs.filter(isOne))
-        if (gradient !== null && gradient !== undefined) variable.assign(gradient);
+        if (gradient !== null && gradient !== undefined)
+          this.#overwrite(variable, gradientOf(gradient, variable, this.name));
     });
     return pairs.filter((pair) => !isOne(pair));
+  }
+
+  /** Gives a variable its next value: of steps that are accumulated the largest, in the last of them. */
+  #overwrite(variable: Variable, value: Tensor): void {
+    const largest = this.#largest.get(variable);
+    if (largest === undefined) {
+      variable.assign(value);
+      return;
+    }
+    const isLast = this.#now.isLast();
+    const now = maximum(value, largest);
+    if (isLast !== false) variable.assign(isLast === true ? now : where(isLast, now, variable));
+    const none = zerosLike(now);
+    largest.assign(isLast === true ? none : isLast === false ? now : where(isLast, none, now));
   }
 
   /** Updates variables of other processes there. */
@@ -911,6 +936,7 @@ export abstract class Optimizer extends Module implements Trackable {
     const variables = [...this.#index.keys()];
     const sums = new Map(variables.map((v) => [v, this.slot(v, ACCUMULATOR)]));
     const others = new Set<Variable | null>([this.iterations, this.#rate.variable, ...sums.values()]);
+    for (const largest of this.#largest.values()) others.add(largest);
     for (const average of this.averages?.values() ?? []) others.add(average);
     const written = [...variables.filter(updatesHere), ...this.variablesHere.filter((v) => !others.has(v))];
     return { steps, isLast: this.#now.isLast(), sums, written };

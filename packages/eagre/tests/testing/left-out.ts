@@ -25,16 +25,12 @@ export const leftOut: readonly LeftOut[] = [
     why: 'how Keras runs on backends without state, and records calls; `tf.function` traces both here',
   },
   {
-    what: /\.(GPTQ|AWQ)(Config|DTypePolicy)$/,
-    why: 'weights of large language models quantized with a calibration text and its tokenizer',
-  },
-  {
     what: /boston_housing/,
     why: 'a data set one column of which encodes the race of people, which Keras itself discourages; `californiaHousing` is here',
   },
   { what: /\.plot_\w+_gallery$/, why: 'of Matplotlib' },
   {
-    what: /members of \w+\.(add_metric|metrics_names|compiled_loss|compiled_metrics|quantized_(call|build)|get_quantization_layer_structure|symbolic_call)$/,
+    what: /members of \w+\.(add_metric|metrics_names|compiled_loss|compiled_metrics|quantized_(call|build)|symbolic_call)$/,
     why: 'deprecated, or only for classes of Keras itself',
   },
 ];
@@ -42,7 +38,7 @@ export const leftOut: readonly LeftOut[] = [
 /** Arguments of Keras that are not meant to be here, and why. */
 export const leftOutArguments: readonly LeftOut[] = [
   {
-    what: /\((flash_attention|use_cudnn|renorm\w*|aggregation|layout|overwrite_with_gradient|to_numpy|gptq_\w+)\)$/,
+    what: /\((flash_attention|use_cudnn|renorm\w*|aggregation|layout|overwrite_with_gradient|to_numpy)\)$/,
     why: 'a choice between kernels, memory and copies of weights on GPUs; `renorm` is of version 1',
   },
   {

@@ -1263,7 +1263,7 @@ function isWritable(node: GraphNode, known: ReturnType<typeof tensorFlowOp>): bo
           a.kind === 'type' ? [[name, a.value] as const] : [],
         );
   return (
-    [...given, ...more].every((name) => attrs.has(name)) &&
+    [...given, ...more].every((name) => attrs.has(name) || name.startsWith('_')) &&
     [...attrs.values()].every((a) => !a.isRequired || given.includes(a.name) || more.includes(a.name)) &&
     (inputs.some(({ isList }) => isList) || inputs.length === count) &&
     [...types].every(([name, dtype]) => attrs.get(name)?.dtypes?.has(numberOf(dtype)) !== false)

@@ -415,6 +415,12 @@ const translations: Readonly<Record<string, Translate>> = {
   LogicalAnd: untyped,
   LogicalOr: untyped,
   LogicalNot: untyped,
+  // The value alone. TensorFlow finds no gradient of this name, and says so where one is asked for.
+  CustomGradient: (node) => ({
+    op: 'Identity',
+    inputs: [0],
+    attrs: { T: type(output(node).dtype), _gradient_op_type: text('CustomGradient-unsaved') },
+  }),
   AssignedVariable: (node) => ({ op: 'Identity', inputs: [0], attrs: { T: type(input(node).dtype) } }),
   Cast: (node) => ({
     op: 'Cast',

@@ -57,8 +57,8 @@ const names: readonly PolicyName[] = [
 
 const byName = names.filter((name) => name !== 'int8');
 
-/** The integers that weights are kept as, or the floats of 8 bits that are multiplied. */
-export type QuantizationMode = 'int8' | 'int4' | 'float8';
+/** The integers that weights are kept as, the floats of 8 bits that are multiplied, or how integers of few bits are chosen. */
+export type QuantizationMode = 'int8' | 'int4' | 'float8' | 'gptq' | 'awq';
 
 export interface DTypePolicyOptions {
   readonly name: PolicyName;
@@ -125,8 +125,9 @@ takesOptions<DTypePolicyOptions, DTypePolicy>(
 );
 
 /** Of floats, which are kept as integers. */
-export type QuantizedPolicyName = `${'int8' | 'int4' | `int4/${number}` | 'float8'}_from_${FloatPolicyName}`;
-const QUANTIZED = /^(int8|int4(?:\/.*)?|float8)_from_(.*)$/;
+export type QuantizedPolicyName =
+  `${'int8' | 'int4' | `int4/${number}` | 'float8' | `gptq/${number}/${number}` | `awq/4/${number}`}_from_${FloatPolicyName}`;
+const QUANTIZED = /^(int8|int4(?:\/.*)?|float8|(?:gptq|awq)\/.*)_from_(.*)$/;
 
 export interface QuantizedDTypePolicyOptions {
   /** `int4` has one scale for each output; with groups it is the mode of an `Int4DTypePolicy`. */
@@ -318,6 +319,135 @@ takesOptions<QuantizedFloat8DTypePolicyOptions, QuantizedFloat8DTypePolicy>(
   },
   QuantizedFloat8DTypePolicy,
 );
+
+/** The weights that a policy of `gptq` or `awq` says. */
+interface FewBits {
+  /** Of each weight. */
+  readonly weightBits: number;
+  /** How many elements have a scale together; -1 for all. */
+  readonly groupSize: number;
+}
+/** Reads `gptq/4/128`, and leaves the mode alone. */
+function readFewBits(policy: QuantizedDTypePolicy & FewBits): void {
+  const [mode, bits, size] = policy.mode.split('/');
+  Object.assign(policy, { mode, weightBits: Number(bits), groupSize: Number(size) });
+}
+const fewBits = (name: string, form: RegExp, said: string): Option<string> => ({
+  read: (given: unknown) => {
+    if (typeof given === 'string' && form.test(given)) return given;
+    throw new InvalidArgumentError(
+      `the mode must be ${said} and a positive integer or -1, got ${show(given)}`,
+      name,
+    );
+  },
+});
+
+export interface GPTQDTypePolicyOptions {
+  /** `gptq/`, 2, 3, 4 or 8 bits, and how many elements have a scale together; -1 for all. */
+  readonly mode: `gptq/${number}/${number}`;
+  /** The policy of the floats; the global one unless given. */
+  readonly sourceName?: FloatPolicyName | null;
+}
+
+/** The policy of layers whose weights `model.quantize('gptq')` chose: `gptq/4/128_from_float32`. */
+export class GPTQDTypePolicy extends QuantizedDTypePolicy implements FewBits {
+  declare readonly weightBits: 2 | 3 | 4 | 8;
+  declare readonly groupSize: number;
+
+  constructor(
+    ...args: [
+      mode: `gptq/${number}/${number}` | GPTQDTypePolicyOptions,
+      sourceName?: FloatPolicyName | GPTQDTypePolicyOptions,
+    ]
+  ) {
+    super(argumentsOf<GPTQDTypePolicyOptions>(GPTQDTypePolicy, new.target, args) as never);
+    readFewBits(this);
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), mode: `gptq/${this.weightBits}/${this.groupSize}` };
+  }
+  /** A policy of the options that `getConfig` gave. */
+  static override fromConfig(config: Readonly<Record<string, unknown>>): GPTQDTypePolicy {
+    return new GPTQDTypePolicy(optionsFrom(config, GPTQDTypePolicy) as unknown as GPTQDTypePolicyOptions);
+  }
+}
+takesOptions<GPTQDTypePolicyOptions, GPTQDTypePolicy>(
+  {
+    positional: ['mode', 'sourceName'],
+    required: 1,
+    options: {
+      mode: fewBits('GPTQDTypePolicy', /^gptq\/[2348]\/(-1|[1-9]\d{0,8})$/, "'gptq/', 2, 3, 4 or 8, '/'"),
+      sourceName,
+    } as never,
+  },
+  GPTQDTypePolicy,
+);
+
+export interface AWQDTypePolicyOptions {
+  /** `awq/4/` and how many elements have a scale together; -1 for all. */
+  readonly mode: `awq/4/${number}`;
+  /** The policy of the floats; the global one unless given. */
+  readonly sourceName?: FloatPolicyName | null;
+}
+
+/** The policy of layers whose weights `model.quantize('awq')` chose: `awq/4/128_from_float32`. */
+export class AWQDTypePolicy extends QuantizedDTypePolicy implements FewBits {
+  declare readonly weightBits: 4;
+  declare readonly groupSize: number;
+
+  constructor(
+    ...args: [
+      mode: `awq/4/${number}` | AWQDTypePolicyOptions,
+      sourceName?: FloatPolicyName | AWQDTypePolicyOptions,
+    ]
+  ) {
+    super(argumentsOf<AWQDTypePolicyOptions>(AWQDTypePolicy, new.target, args) as never);
+    readFewBits(this);
+  }
+  override getConfig(): Record<string, unknown> {
+    return { ...super.getConfig(), mode: `awq/4/${this.groupSize}` };
+  }
+  /** A policy of the options that `getConfig` gave. */
+  static override fromConfig(config: Readonly<Record<string, unknown>>): AWQDTypePolicy {
+    return new AWQDTypePolicy(optionsFrom(config, AWQDTypePolicy) as unknown as AWQDTypePolicyOptions);
+  }
+}
+takesOptions<AWQDTypePolicyOptions, AWQDTypePolicy>(
+  {
+    positional: ['mode', 'sourceName'],
+    required: 1,
+    options: {
+      mode: fewBits('AWQDTypePolicy', /^awq\/4\/(-1|[1-9]\d{0,8})$/, "'awq/4/'"),
+      sourceName,
+    } as never,
+  },
+  AWQDTypePolicy,
+);
+
+const QUANTIZED_CLASSES = {
+  QuantizedDTypePolicy,
+  Int4DTypePolicy,
+  QuantizedFloat8DTypePolicy,
+  GPTQDTypePolicy,
+  AWQDTypePolicy,
+} as const;
+/** The policy of a mode: `int8`, `int4/128`, `float8`, `gptq/4/128`, `awq/4/128`. @throws InvalidArgumentError for another one */
+export function policyOfMode(mode: string, source: FloatPolicyName): QuantizedDTypePolicy {
+  if (mode === 'float8') return new QuantizedFloat8DTypePolicy(mode, source);
+  if (mode.startsWith('gptq/')) return new GPTQDTypePolicy(mode as never, source);
+  if (mode.startsWith('awq/')) return new AWQDTypePolicy(mode as never, source);
+  if (mode.includes('/')) return new Int4DTypePolicy(mode as never, source);
+  return new QuantizedDTypePolicy(mode as never, source);
+}
+/** The policy of a name such as `int8_from_float32`, or of what was written of one; null of anything else. */
+export function quantizedPolicyOf(given: unknown): DTypePolicy | null {
+  const found = typeof given === 'string' ? QUANTIZED.exec(given) : null;
+  if (found !== null) return policyOfMode(found[1] as string, found[2] as FloatPolicyName);
+  if (!isPlain(given) || !isPlain(given['config'])) return null;
+  const { class_name: name, config } = given as { readonly class_name: never; readonly config: object };
+  const Class = Object.hasOwn(QUANTIZED_CLASSES, name) ? QUANTIZED_CLASSES[name as 'Int4DTypePolicy'] : null;
+  return Class === null ? null : Class.fromConfig(config as Record<string, unknown>);
+}
 
 // By its name alone, `int8` would be a mode of quantization.
 type AnyPolicyName = Exclude<PolicyName, 'int8'> | QuantizedPolicyName;
@@ -518,20 +648,8 @@ export function policyOf(given: unknown, of = 'DTypePolicy'): DTypePolicy {
     readonly class_name?: unknown;
     readonly config?: { readonly name?: unknown };
   };
-  const quantized = typeof given === 'string' ? QUANTIZED.exec(given) : null;
-  if (quantized !== null) {
-    const [, mode, source] = quantized as unknown as [string, never, FloatPolicyName];
-    if ((mode as string) === 'float8') return new QuantizedFloat8DTypePolicy(mode, source);
-    return (mode as string).includes('/')
-      ? new Int4DTypePolicy(mode, source)
-      : new QuantizedDTypePolicy(mode, source);
-  }
-  if (isPlain(given) && className === 'QuantizedFloat8DTypePolicy' && isPlain(config))
-    return QuantizedFloat8DTypePolicy.fromConfig(config as Record<string, unknown>);
-  if (isPlain(given) && className === 'Int4DTypePolicy' && isPlain(config))
-    return Int4DTypePolicy.fromConfig(config as Record<string, unknown>);
-  if (isPlain(given) && className === 'QuantizedDTypePolicy' && isPlain(config))
-    return QuantizedDTypePolicy.fromConfig(config as Record<string, unknown>);
+  const quantized = quantizedPolicyOf(given);
+  if (quantized !== null) return quantized;
   if (isPlain(given) && className === 'DTypePolicyMap' && isPlain(config))
     return DTypePolicyMap.fromConfig(config as Record<string, unknown>);
   const isWritten = isPlain(given) && className === 'DTypePolicy' && isPlain(config);

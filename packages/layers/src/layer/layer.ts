@@ -125,7 +125,7 @@ export { inferOutputSpec, type Specs, specsOf, type TensorSpec } from './specs.t
 
 /** Of `layer.quantize`. */
 export interface QuantizeLayerOptions {
-  /** Which quantizers are used; an `Int8QuantizationConfig` or `Int4QuantizationConfig` of defaults unless given. */
+  /** Which quantizers are used; that of the mode with its defaults unless given. */
   readonly config?: QuantizationConfig | null;
 }
 
@@ -529,7 +529,7 @@ export class Layer extends Module implements Trackable {
    * Keeps the large weight as int8 and scales from now on, and multiplies integers in calls: `layer.quantize('int8')`. With `'int4'` two integers are in a
    * byte, groups of them have a scale and a zero point, and calls multiply by floats. Of `Dense`, `EinsumDense` and `Embedding`, and of what attention
    * layers consist of; other layers cannot. Gradients reach the inputs, not the weight. With `'float8'`, of all but `Embedding`, the weight stays and is
-   * trained, and products are those of floats of 8 bits, whose scales an optimizer keeps up to date.
+   * trained, and products are those of floats of 8 bits, whose scales an optimizer keeps up to date. `'gptq'` and `'awq'` are of whole models.
    * @throws UnimplementedError for another class or mode, FailedPreconditionError before the layer is built and a second time.
    */
   quantize(mode?: QuantizationMode | null, options?: QuantizeLayerOptions | null): void;

@@ -22,6 +22,7 @@ import {
   takesOptions,
   tree,
 } from '@eagre/core/internal';
+import type { CalibratedConfig, QuantizationLayerStructure } from '../calibrated-quantizers.ts';
 import type { Logs } from '../callbacks/callback.ts';
 import type { History } from '../callbacks/history.ts';
 import type { Tensors } from '../layer/batch-tensors.ts';
@@ -49,6 +50,7 @@ import { takesCall } from '../layer/own-call.ts';
 import { shapesOfSpecs } from '../layer/specs.ts';
 import type { Values } from '../layer/stateless.ts';
 import { layerChildren, numberedLayers } from '../layer/trackable.ts';
+import { configFor } from '../layers/core/adapted.ts';
 import { layerOptions } from '../layers/weights.ts';
 import { defaultSaveSignature, type ExportOptions, exportModel } from '../saving/export.ts';
 import type { LoadWeightsOptions, SaveOptions, SaveWeightsOptions } from '../saving/keras-files.ts';
@@ -117,6 +119,7 @@ import {
   type PredictOptions,
   type Targets,
 } from '../trainers/training-options.ts';
+import { calibrate } from './calibration.ts';
 import { FunctionalGraph } from './functional.ts';
 import { type FunctionalConfig, functionalConfig, functionalFromConfig } from './functional-config.ts';
 import { KerasTensor } from './keras-tensor.ts';
@@ -208,7 +211,8 @@ export class Model extends Layer {
   }
   /**
    * Quantizes all layers inside that can be, as `layer.quantize` does; the others stay as they are: `model.quantize('int8')`. Compile the model anew
-   * behind it. The modes are `int8`, `int4` and `float8`.
+   * behind it. The modes are `int8`, `int4` and `float8`; with a config also `gptq` and `awq`, which quantize the kernels in blocks of layers by what these
+   * see of samples, and leave all other layers as they are. (In Keras 3.15 they see none of the samples: the result is that of rounding.)
    * @param options.filters which layers: by a pattern that their name has in it, by several of which one has to fit, or by a function of the layer
    * @throws FailedPreconditionError for a layer that is not built, or is quantized already
    */
@@ -216,13 +220,25 @@ export class Model extends Layer {
   override quantize(options: { readonly mode?: QuantizationMode | null } & QuantizeOptions): void;
   override quantize(mode?: unknown, options?: QuantizeOptions | null): void {
     const wanted = filterOf(options?.filters ?? null, this.name);
+    const config = configFor(this, mode, options?.config);
+    if (config.mode === 'gptq' || config.mode === 'awq') {
+      const own = config as CalibratedConfig;
+      const structure = own.quantizationLayerStructure ?? this.getQuantizationLayerStructure(config.mode);
+      calibrate(own, structure, wanted, this.name);
+      return;
+    }
     for (const layer of withInner(this)) {
       if (layer === this || layer.sublayers.length > 0 || !wanted(layer)) continue;
       // As in Keras, what cannot be of the mode stays as it is.
-      const named = mode ?? options?.config?.mode;
-      if (named === 'float8' && (layer as { readonly takesFloat8?: boolean }).takesFloat8 === false) continue;
+      if (config.mode === 'float8' && (layer as { readonly takesFloat8?: boolean }).takesFloat8 === false)
+        continue;
       if (layer.toIntegers !== Layer.prototype.toIntegers) layer.toIntegers(mode, options?.config);
     }
+  }
+
+  /** Which layers `quantize` calibrates, where the config does not say it. Override it; null here. */
+  getQuantizationLayerStructure(_mode: 'gptq' | 'awq'): QuantizationLayerStructure | null {
+    return null;
   }
 
   /** The layer of that name or index. @throws FailedPreconditionError when there is none. */
@@ -682,6 +698,7 @@ defineMethods(Model.prototype, 'Model', {
     required: 0,
     options: { config: true, filters: true },
   },
+  getQuantizationLayerStructure: { positional: ['mode'] },
   getLayer: { positional: ['name'], required: 0, options: { index: true } },
   compile: { options: compileOptionNames },
   fit: { ...examples, options: fitOptionNames },

@@ -1,6 +1,7 @@
 // How configurations say how a layer quantizes.
 import { InvalidArgumentError } from '@eagre/core';
 import { isPlain, type Option, optionsFrom } from '@eagre/core/internal';
+import { AWQConfig, GPTQConfig } from '../calibrated-quantizers.ts';
 import { show } from '../layer/show.ts';
 import {
   Float8QuantizationConfig,
@@ -26,8 +27,12 @@ export const serializedConfig: Option<QuantizationConfig | null> = {
       return new Int4QuantizationConfig({ ...options, blockSize: (options['blockSize'] ?? null) as null });
     }
     if (isPlain(given) && className === 'Float8QuantizationConfig') return new Float8QuantizationConfig();
+    if (isPlain(given) && className === 'GPTQConfig' && isPlain(config))
+      return new GPTQConfig(optionsFrom(config as never, GPTQConfig) as never);
+    if (isPlain(given) && className === 'AWQConfig' && isPlain(config))
+      return new AWQConfig(optionsFrom(config as never, AWQConfig) as never);
     throw new InvalidArgumentError(
-      `${name} must be an Int8QuantizationConfig or an Int4QuantizationConfig, got ${show(given)}`,
+      `${name} must be a QuantizationConfig of a mode, got ${show(given)}`,
       of.constructor.name,
     );
   },

@@ -40,6 +40,7 @@ import {
   addQuantized,
   eightBits,
   loraOf,
+  noteInputs,
   productOfIntegers,
   toIntegers,
 } from '../core/adapted.ts';
@@ -54,7 +55,7 @@ export type Shapes = PartialShape | readonly PartialShape[];
 export class Projection extends AdaptedLayer {
   readonly from: Shape;
   readonly to: Shape;
-  /** [...from, ...to]; of int8 the integers, of int4 a matrix of them, two in a byte. After `enableLora` the sum of both. */
+  /** [...from, ...to]; of int8 the integers, of int4, gptq and awq a matrix of them. After `enableLora` the sum of both. */
   kernel!: Variable;
   /** [...to] */
   bias: Variable | null = null;
@@ -155,6 +156,7 @@ export class Projection extends AdaptedLayer {
 
   override call(inputs: Tensor, { training }: CallOptions = {}): Tensor {
     const x = floats(this, inputs);
+    noteInputs(this, x);
     if (this.quantizationMode !== null) {
       const product = this.#quantized(x, training === true);
       const bias =

@@ -20,13 +20,14 @@ import {
   type OptionNames,
   orNull,
 } from '@eagre/core/internal';
+import type { CalibratedConfig } from '../../calibrated-quantizers.ts';
 import type { ConstraintFunction } from '../../constraints.ts';
 import { get as getInitializer, type InitializerLike } from '../../initializers/initializers.ts';
 import {
   DTypePolicyMap,
   Int4DTypePolicy,
   policyAt,
-  QuantizedDTypePolicy,
+  policyOfMode,
   QuantizedFloat8DTypePolicy,
 } from '../../layer/dtype-policy.ts';
 import { freezeLater } from '../../layer/inside.ts';
@@ -45,6 +46,14 @@ import { serializedConfig } from '../../saving/quantization-config.ts';
 import { fail } from '../common.ts';
 import { integer, positive } from '../options.ts';
 import type { EightBits, Scaled } from './eight-bit-floats.ts';
+import {
+  type Calibration,
+  type FewBits,
+  type FewBitsForm,
+  fewBitsShapes,
+  floatsOfFewBits,
+  matrixOf,
+} from './few-bits.ts';
 import {
   type FourBits,
   floatsOf,
@@ -147,10 +156,19 @@ export abstract class AdaptedLayer extends Layer {
   matrixForm([rows, columns]: Shape): MatrixForm {
     return { rows: rows as number, columns: columns as number, axis: 0 };
   }
-  /** @internal The floats that a weight of 4 bits stands for. */
-  floatsOfFourBits(): Tensor {
+  /** @internal The floats that a weight of few bits stands for. */
+  floatsOfBits(): Tensor {
+    const dtype = this.computeDtype as 'float32';
+    if (isCalibrated(this)) {
+      const { kept, form, shape } = fewBits(this);
+      return floatsOfFewBits(kept, form, dtype).reshape(shape);
+    }
     const { form, shape, kept } = fourBits(this);
-    return floatsOf(kept, form, this.computeDtype as 'float32').reshape(shape);
+    return floatsOf(kept, form, dtype).reshape(shape);
+  }
+  /** @internal The name of zero points in what `model.quantize` calibrated. */
+  get nameOfZero(): string {
+    return 'zero_point';
   }
   /** @internal The scale of a weight of integers, so that it meets the weight. */
   protected abstract scaleOfWeight(scale: Tensor): Tensor;
@@ -161,7 +179,8 @@ export abstract class AdaptedLayer extends Layer {
   }
   /** @internal Whether the large weight is kept as integers. */
   protected get isOfIntegers(): boolean {
-    return this.quantizationMode === 'int8' || this.quantizationMode === 'int4';
+    const { quantizationMode: mode } = this;
+    return mode === 'int8' || mode === 'int4' || isCalibrated(this);
   }
   /** Whether two small matrices are trained instead of the large weight. */
   get loraEnabled(): boolean {
@@ -180,6 +199,8 @@ export abstract class AdaptedLayer extends Layer {
       throw new FailedPreconditionError('LoRA is already enabled, which can be done once', this.name);
     if (this.quantizationMode === 'float8')
       throw new UnimplementedError('LoRA beside floats of 8 bits', this.name);
+    if (isCalibrated(this))
+      throw new UnimplementedError(`LoRA beside weights of ${this.quantizationMode}`, this.name);
     integer().read(rank, 'rank', this);
     this.#addLora(rank as number, options ?? {});
   }
@@ -239,7 +260,7 @@ export abstract class AdaptedLayer extends Layer {
     const { a, b } = loraOf(this) ?? {};
     const more = besides(this);
     const rest = own.filter((v) => v !== first && v !== a && v !== b && !more.includes(v));
-    return [first, ...rest, ...more];
+    return isCalibrated(this) ? [...rest, first, ...more] : [first, ...rest, ...more];
   }
   /** What LoRA adds becomes part of the large weight, as in Keras. */
   override saveOwnVariables(
@@ -275,7 +296,7 @@ export abstract class AdaptedLayer extends Layer {
   /** The large weight as floats. */
   #floats(base: Variable): Tensor {
     if (!this.isOfIntegers) return base.read();
-    if (this.quantizationMode === 'int4') return this.floatsOfFourBits();
+    if (this.quantizationMode === 'int4') return this.floatsOfBits();
     const { scale } = quantizedOf(this, this.largeWeight);
     return base.cast(this.computeDtype).div(this.scaleOfWeight(scale.cast(this.computeDtype)));
   }
@@ -304,6 +325,10 @@ function besides(layer: AdaptedLayer): Variable[] {
   if (layer.quantizationMode === 'int8') return [quantizedOf(layer, layer.largeWeight).scale];
   if (layer.quantizationMode === 'float8')
     return Object.values(eightBits(layer)).flatMap(({ scale, history }: Scaled) => [scale, history]);
+  if (isCalibrated(layer)) {
+    const { scale, zero, channels, group } = fewBits(layer).kept;
+    return [scale, zero, channels, group].filter((v) => v !== null);
+  }
   const { scale, zero, group } = fourBits(layer).kept;
   return [scale, zero, group].filter((v) => v !== null);
 }
@@ -319,6 +344,124 @@ interface OfFourBits {
 /** @internal */
 export function fourBits(layer: AdaptedLayer): OfFourBits {
   return (layer as unknown as Fields)['_fourBits'] as OfFourBits;
+}
+
+/** Whether weights are of `gptq` or `awq`. */
+const isCalibrated = ({ quantizationMode: mode }: Layer): boolean => mode === 'gptq' || mode === 'awq';
+
+/** What a layer of `gptq` or `awq` keeps, and of which matrix. */
+interface OfFewBits {
+  readonly kept: FewBits;
+  readonly form: FewBitsForm;
+  /** Of the floats. */
+  readonly shape: Shape;
+}
+function fewBits(layer: AdaptedLayer): OfFewBits {
+  return (layer as unknown as Fields)['_fewBits'] as OfFewBits;
+}
+/** The shape of the floats of the large weight; undefined before it is built. */
+export function shapeOfWeight(layer: AdaptedLayer): Shape | undefined {
+  if (isCalibrated(layer)) return (fewBits(layer) as OfFewBits | undefined)?.shape;
+  return baseOf(layer, layer.largeWeight)?.shape;
+}
+
+/** Makes the weights of a layer that is of `gptq` or `awq` from the beginning, or becomes it. */
+function addFewBits(layer: AdaptedLayer, shape: Shape): FewBits {
+  const {
+    mode,
+    weightBits: bits,
+    groupSize,
+  } = policyAt(layer.dtypePolicy, layer._layer.path) as never as {
+    readonly mode: 'gptq' | 'awq';
+    readonly weightBits: number;
+    readonly groupSize: number;
+  };
+  const [rows, columns] = matrixFor(layer, shape, mode);
+  const form: FewBitsForm = { rows, columns, bits, groupSize, mode };
+  const shapes = fewBitsShapes(form);
+  const make = (
+    name: string,
+    of: Shape,
+    initializer: 'ones' | 'zeros',
+    dtype?: 'uint8' | 'float32',
+  ): Variable =>
+    layer.addWeight({
+      name,
+      shape: of,
+      initializer,
+      trainable: false,
+      ...(dtype === undefined ? {} : { dtype, autocast: false }),
+    });
+  const codes = make('kernel', shapes.codes, 'zeros', 'uint8');
+  const scale = make('kernel_scale', shapes.scale, 'ones');
+  const zero = make(layer.nameOfZero, shapes.zero, 'zeros', 'uint8');
+  const channels = shapes.channels === null ? null : make('awq_scales', shapes.channels, 'ones');
+  const group = make('g_idx', shapes.group, 'zeros', 'float32');
+  const fields = layer as unknown as Fields;
+  Object.assign(fields, { kernel: codes, kernelScale: scale, kernelZero: zero, gIdx: group });
+  if (channels !== null) fields['awqScales'] = channels;
+  if (mode === 'gptq' && 'gptqUnpackedColumnSize' in layer) fields['gptqUnpackedColumnSize'] = columns;
+  const kept = { codes, scale, zero, channels, group };
+  hide(layer, '_fewBits', { kept, form, shape } satisfies OfFewBits);
+  return kept;
+}
+/** @throws UnimplementedError for a table, and for a kernel of another rank than 2 and 3 */
+function matrixFor(
+  layer: AdaptedLayer,
+  shape: Shape,
+  mode: string,
+): readonly [rows: number, columns: number] {
+  const found = layer.largeWeight === 'kernel' ? matrixOf(shape) : null;
+  if (found !== null) return found;
+  throw new UnimplementedError(
+    `${mode} is of kernels of rank 2 and 3, not of the ${layer.largeWeight} [${shape.join(', ')}]`,
+    layer.name,
+  );
+}
+
+/**
+ * The rows of the kernel as `gptq` and `awq` cut it.
+ * @throws FailedPreconditionError unless the layer is built and of floats, UnimplementedError with LoRA and for what cannot be calibrated
+ */
+export function rowsToCalibrate(layer: AdaptedLayer, mode: 'gptq' | 'awq'): number {
+  checkUnquantized(layer);
+  if (loraOf(layer) !== null) throw new UnimplementedError(`${mode} of a layer with LoRA`, layer.name);
+  return matrixFor(layer, (baseOf(layer, layer.largeWeight) as Variable).shape, mode)[0];
+}
+/** The kernel becomes the integers that a calibration finds. */
+export function toFewBits(layer: AdaptedLayer, config: CalibratedConfig, calibration: Calibration): void {
+  const before = layer as unknown as { readonly kernel: Variable };
+  const { shape } = before.kernel;
+  const matrix = before.kernel
+    .read()
+    .cast('float32')
+    .reshape([...matrixFor(layer, shape, config.mode)]);
+  const found = calibration.find(matrix);
+  forget(layer, before.kernel);
+  (layer as unknown as Fields)['quantizationConfig'] = config;
+  becomeQuantized(layer, config.dtypePolicyString());
+  const kept = addFewBits(layer, shape);
+  kept.codes.assign(found.codes);
+  kept.scale.assign(found.scale.cast(kept.scale.dtype));
+  kept.zero.assign(found.zero.cast('uint8'));
+  kept.group.assign(found.group);
+  if (found.channels !== null) kept.channels?.assign(found.channels.cast(kept.channels.dtype));
+  noteChange();
+}
+
+let seen: ReadonlyMap<Layer, Calibration> | null = null;
+/** Shows the inputs of layers to their calibrations while a function runs. */
+export function whileSeen(calibrations: ReadonlyMap<Layer, Calibration>, run: () => void): void {
+  seen = calibrations;
+  try {
+    run();
+  } finally {
+    seen = null;
+  }
+}
+/** A layer's inputs, which a calibration may want to see. */
+export function noteInputs(layer: AdaptedLayer, x: Tensor): void {
+  if (seen !== null) seen.get(layer)?.see(x);
 }
 
 /** @internal The scales of a layer that multiplies floats of 8 bits. */
@@ -393,6 +536,10 @@ export function addQuantized(
   shape: Shape,
   scaleShape: Shape,
 ): Quantized {
+  if (isCalibrated(layer)) {
+    const { codes, scale } = addFewBits(layer, shape);
+    return { ints: codes, scale };
+  }
   if (layer.quantizationMode === 'int4') {
     const { packed, scale } = addFourBits(layer, shape, layer.matrixForm(shape), blockOf(layer)).kept;
     return { ints: packed, scale };
@@ -435,21 +582,22 @@ const standard = (): AbsMaxQuantizer => (last ??= new AbsMaxQuantizer());
  */
 export function toIntegers(layer: AdaptedLayer, own: object, mode: unknown, given: unknown): void {
   const config = configFor(layer, mode, given);
+  if (isCalibratedMode(config.mode))
+    throw new UnimplementedError(
+      `one layer alone cannot be of ${config.mode}; model.quantize calibrates it among others`,
+      layer.name,
+    );
   if (layer.constructor !== own)
     throw new UnimplementedError(
       `${layer.constructor.name} extends a layer that can be quantized, and may compute something else; quantize the layers that it consists of`,
       layer.name,
     );
-  checkBuilt(layer);
-  if (layer.quantizationMode !== null)
-    throw new FailedPreconditionError(`the layer is already of ${layer.quantizationMode}`, layer.name);
+  checkUnquantized(layer);
   if (layer.computeDtype === 'float16' && config.mode === 'int8')
     throw new InvalidArgumentError(
       `float16 is too narrow for the sums of ${config.mode}; use mixed_bfloat16 or float32`,
       layer.name,
     );
-  if (!isFloating(layer.computeDtype))
-    throw new InvalidArgumentError(`the layer is of ${layer.computeDtype}, not of floats`, layer.name);
   const become =
     config instanceof Float8QuantizationConfig
       ? toEightBits(layer)
@@ -459,6 +607,16 @@ export function toIntegers(layer: AdaptedLayer, own: object, mode: unknown, give
   (layer as unknown as Fields)['quantizationConfig'] = config;
   becomeQuantized(layer, become);
   noteChange();
+}
+
+const isCalibratedMode = (mode: string): mode is 'gptq' | 'awq' => mode === 'gptq' || mode === 'awq';
+/** @throws FailedPreconditionError unless the layer is built and not quantized, InvalidArgumentError unless it is of floats */
+function checkUnquantized(layer: AdaptedLayer): void {
+  checkBuilt(layer);
+  if (layer.quantizationMode !== null)
+    throw new FailedPreconditionError(`the layer is already of ${layer.quantizationMode}`, layer.name);
+  if (!isFloating(layer.computeDtype))
+    throw new InvalidArgumentError(`the layer is of ${layer.computeDtype}, not of floats`, layer.name);
 }
 
 /** The mode of a layer, with the groups of 4 bits. */
@@ -518,16 +676,10 @@ function forget({ _layer: { weights } }: Layer, variable: Variable): void {
 }
 
 /** Gives a layer the policy of its integers. In a map that is the policy of its path. */
-function becomeQuantized(layer: Layer, mode: QuantizedTo): void {
+function becomeQuantized(layer: Layer, mode: string): void {
   const { dtypePolicy: policy } = layer;
   const { path } = layer._layer;
-  const source = policyAt(policy, path).name as never;
-  const value =
-    mode === 'int8'
-      ? new QuantizedDTypePolicy(mode, source)
-      : mode === 'float8'
-        ? new QuantizedFloat8DTypePolicy(mode, source)
-        : new Int4DTypePolicy(mode, source);
+  const value = policyOfMode(mode, policyAt(policy, path).name as never);
   if (!(policy instanceof DTypePolicyMap) || path === null) {
     Object.defineProperty(layer, 'dtypePolicy', { value, configurable: true });
     return;
@@ -536,44 +688,40 @@ function becomeQuantized(layer: Layer, mode: QuantizedTo): void {
   policy.set(path, value);
 }
 
-/** @throws InvalidArgumentError for arguments that contradict each other or say nothing, UnimplementedError for other modes */
-function configFor(layer: Layer, mode: unknown, given: unknown): QuantizationConfig {
+/** The configuration of a mode. @throws InvalidArgumentError for arguments that contradict each other or say nothing */
+export function configFor(layer: Layer, mode: unknown, given: unknown): QuantizationConfig {
   if (given !== undefined && given !== null && !(given instanceof QuantizationConfig))
     throw new InvalidArgumentError(
-      `config must be a QuantizationConfig of int8, int4 or float8, got ${show(given)}`,
+      `config must be a QuantizationConfig of ${MODES}, got ${show(given)}`,
       layer.name,
     );
   const known = ['int8', 'int4', 'float8', 'gptq', 'awq'];
   if (mode !== undefined && mode !== null && !known.includes(mode as string))
-    throw new InvalidArgumentError(
-      `the mode must be 'int8', 'int4' or 'float8', got ${show(mode)}`,
-      layer.name,
-    );
+    throw new InvalidArgumentError(`the mode must be ${MODES}, got ${show(mode)}`, layer.name);
   const own = (given as QuantizationConfig | null | undefined)?.mode;
   const named = mode ?? own;
   if (named === undefined)
-    throw new InvalidArgumentError(
-      "give quantize a mode, 'int8', 'int4' or 'float8', or a config",
-      layer.name,
-    );
-  if (named !== 'int8' && named !== 'int4' && named !== 'float8')
-    throw new UnimplementedError(
-      `layers are quantized to int8, int4 and float8 only, got ${show(named)}`,
-      layer.name,
-    );
+    throw new InvalidArgumentError(`give quantize a mode, ${MODES}, or a config`, layer.name);
   if (own !== undefined && own !== named)
     throw new InvalidArgumentError(`the mode is ${show(named)}, that of the config '${own}'`, layer.name);
   if (given instanceof QuantizationConfig) return given;
+  if (named === 'gptq' || named === 'awq')
+    throw new InvalidArgumentError(
+      `${named} needs a config, ${named === 'gptq' ? 'a GPTQConfig' : 'an AWQConfig'} with the data of its calibration`,
+      layer.name,
+    );
   if (named === 'float8') return new Float8QuantizationConfig();
   return named === 'int8' ? new Int8QuantizationConfig() : new Int4QuantizationConfig();
 }
 
+const MODES = "'int8', 'int4', 'float8', 'gptq' or 'awq'";
+
 /** The product of inputs and integers, whose gradient is that of the weights which the integers stand for. */
 export function productOfIntegers(layer: AdaptedLayer, x: Tensor, parts: ProductParts): Tensor {
   const quantizer = inputsQuantizer(layer);
-  return layer.quantizationMode === 'int4'
-    ? productOfFourBits(x, () => layer.floatsOfFourBits(), quantizer, parts)
-    : productOfInts(x, quantizedOf(layer, layer.largeWeight), quantizer, parts);
+  return layer.quantizationMode === 'int8'
+    ? productOfInts(x, quantizedOf(layer, layer.largeWeight), quantizer, parts)
+    : productOfFourBits(x, () => layer.floatsOfBits(), quantizer, parts);
 }
 
 /** What a layer knows of its product. */

@@ -37,10 +37,11 @@ import {
   adaptedOptions,
   addEightBits,
   addQuantized,
-  baseOf,
   eightBits,
   loraOf,
+  noteInputs,
   productOfIntegers,
+  shapeOfWeight,
   toIntegers,
 } from './adapted.ts';
 import { biasBesideEightBits, productOfEightBits } from './eight-bit-floats.ts';
@@ -70,19 +71,21 @@ export class Dense extends AdaptedLayer {
   declare readonly kernelConstraint: ConstraintFunction | null;
   /** @internal */
   declare readonly activityRegularizer: RegularizerFunction | null;
-  /** [n, units]; of int8 the integers, of int4 [n, ⌈units / 2⌉], two in a byte. After `enableLora` the sum of both, which cannot be assigned to. */
+  /** [n, units]; of int8 the integers, of int4 [n, ⌈units / 2⌉], two in a byte, of gptq and awq [units, n] or of 4 bits [⌈units / 2⌉, n]. After `enableLora` the sum of both, which cannot be assigned to. */
   kernel!: Variable;
   /** [units], or null without a bias. */
   bias: Variable | null = null;
   /** After `enableLora`: [n, rank] and [rank, units]. */
   declare readonly loraKernelA?: Variable;
   declare readonly loraKernelB?: Variable;
-  /** [units], by which the integers are divided; of int4 with groups [groups, units], by which they are multiplied. */
+  /** [units], by which the integers are divided; of int4 with groups [groups, units], of gptq and awq [units, groups], by which they are multiplied. */
   declare readonly kernelScale?: Variable;
-  /** Of int4 with groups: [groups, units], which is taken off the integers before. */
+  /** Of int4 with groups, gptq and awq: of the scale's shape, which is taken off the integers before. */
   declare readonly kernelZero?: Variable;
-  /** Of int4 with groups: [n], the group of each row. */
+  /** Of int4 with groups, gptq and awq: [n], the group of each row. */
   declare readonly gIdx?: Variable;
+  /** Of awq: [n], by which each row is divided at last. */
+  declare readonly awqScales?: Variable;
   /** Of float8: the scale of the inputs and their largest magnitudes in the last steps, the same of the kernel, and of the gradient of the outputs. */
   declare readonly inputsScale?: Variable;
   declare readonly inputsAmaxHistory?: Variable;
@@ -118,6 +121,10 @@ export class Dense extends AdaptedLayer {
     toIntegers(this, Dense, mode, config);
   }
   /** @internal */
+  override get nameOfZero(): string {
+    return 'kernel_zero';
+  }
+  /** @internal */
   override get axisOfScale(): Axis {
     return 0;
   }
@@ -131,6 +138,7 @@ export class Dense extends AdaptedLayer {
     const x = numbers(this, inputs);
     this.#check(x.shape);
     if (isStored(x)) return this.#ofSparse(x);
+    noteInputs(this, x);
     if (this.isOfIntegers) return this.#ofInts(x);
     if (this.quantizationMode === 'float8') return this.#ofEightBits(x, training === true);
     const fused = this.activation === relu;
@@ -193,7 +201,7 @@ export class Dense extends AdaptedLayer {
       fail(this, `expects input of rank 2 or more [batch, ..., n], got ${showShape(shape)}`);
     }
     const last = sizesOf(shape).at(-1) ?? null;
-    const n = baseOf(this, 'kernel')?.shape[0];
+    const n = shapeOfWeight(this)?.[0];
     if (n !== undefined && last !== null && differs(last, n)) {
       fail(this, `was built for a last axis of ${n}, got ${last} (input ${showShape(shape)})`);
     }

@@ -31,7 +31,7 @@ import {
   shapeOf,
   sizesOf,
 } from '../common.ts';
-import { activation, recipe, regularizer, weights } from '../options.ts';
+import { activation, integer, recipe, regularizer, weights } from '../options.ts';
 import { type BiasOptions, type KernelOptions, penalizedOptions } from '../weights.ts';
 import {
   AdaptedLayer,
@@ -42,7 +42,9 @@ import {
   baseOf,
   eightBits,
   loraOf,
+  noteInputs,
   productOfIntegers,
+  shapeOfWeight,
   toIntegers,
 } from './adapted.ts';
 import { biasBesideEightBits, productOfEightBits } from './eight-bit-floats.ts';
@@ -59,6 +61,8 @@ export interface EinsumDenseOptions
   readonly biasAxes?: string | null;
   /** A penalty on the output, per example. */
   readonly activityRegularizer?: RegularizerLike | null;
+  /** Written of a layer of gptq, which finds it by itself. */
+  readonly gptqUnpackedColumnSize?: number | null;
 }
 
 /** All arguments of `EinsumDense`, by name. */
@@ -105,6 +109,8 @@ export class EinsumDense extends AdaptedLayer {
   /** Without the batch and without what dots stand for. */
   declare readonly outputShape: PartialShape;
   declare readonly biasAxes: string | null;
+  /** Of gptq: the size of the outputs; null of others. */
+  declare readonly gptqUnpackedColumnSize: number | null;
   declare readonly activation: Activation;
   /** @internal */
   declare readonly activityRegularizer: RegularizerFunction | null;
@@ -117,20 +123,22 @@ export class EinsumDense extends AdaptedLayer {
   declare readonly loraKernelB?: Variable;
   /**
    * By which the integers are divided: of the result's rank, with sizes of 1 where it does not differ; of int4 [columns], or with groups [groups,
-   * columns], by which they are multiplied.
+   * columns], of gptq and awq [columns, groups], by which they are multiplied.
    */
   declare readonly kernelScale?: Variable;
-  /** Of int4 with groups: of the scale's shape, which is taken off the integers before. */
+  /** Of int4 with groups, gptq and awq: of the scale's shape, which is taken off the integers before. */
   declare readonly kernelZero?: Variable;
-  /** Of int4 with groups: the group of each row. */
+  /** Of int4 with groups, gptq and awq: the group of each row. */
   declare readonly gIdx?: Variable;
+  /** Of awq: by which each row is divided at last. */
+  declare readonly awqScales?: Variable;
   /** Of float8: the scale of the inputs and their largest magnitudes in the last steps, the same of the kernel, and of the gradient of the outputs. */
   declare readonly inputsScale?: Variable;
   declare readonly inputsAmaxHistory?: Variable;
   declare readonly kernelAmaxHistory?: Variable;
   declare readonly outputsGradScale?: Variable;
   declare readonly outputsGradAmaxHistory?: Variable;
-  /** Of int8 the integers, of int4 a matrix of them, two in a byte. After `enableLora` the sum of both, which cannot be assigned to. */
+  /** Of int8 the integers, of int4, gptq and awq a matrix of them. After `enableLora` the sum of both, which cannot be assigned to. */
   kernel!: Variable;
   bias: Variable | null = null;
   readonly #letters: Letters;
@@ -252,6 +260,7 @@ export class EinsumDense extends AdaptedLayer {
   override call(inputs: Tensor, { training }: CallOptions = {}): Tensor {
     const x = numbers(this, inputs);
     this.#analyse(x.shape);
+    noteInputs(this, x);
     if (this.quantizationMode === 'float8') return this.#ofEightBits(x, training === true);
     let y = this.quantizationMode === null ? einsum(this.equation, x, this.kernel) : this.#ofInts(x);
     const lora = this.quantizationMode === null ? null : loraOf(this);
@@ -315,7 +324,7 @@ export class EinsumDense extends AdaptedLayer {
     const isOutput = (axis: number): boolean => output.includes(kernel[axis] as string);
     const result = [...output].map((letter) => sizes.get(letter) ?? null);
     return {
-      kernel: baseOf(this, 'kernel')?.shape ?? [...kernel].map(known),
+      kernel: shapeOfWeight(this) ?? [...kernel].map(known),
       bias: this.#bias(output, known, dots === 'end' ? elided : 0),
       output: dots === 'front' ? [...covered, ...result] : [...result, ...covered],
       from: axes.filter((axis) => !isOutput(axis)),
@@ -362,6 +371,7 @@ takesOptions<EinsumDenseArguments, EinsumDense>(
       ...weights({ kernel: 'glorotUniform', bias: 'zeros' }),
       activityRegularizer: regularizer,
       ...adaptedOptions,
+      gptqUnpackedColumnSize: { ...orNull(integer()), write: (value) => value ?? undefined },
       ...penalizedOptions,
     },
   },

@@ -1,0 +1,3 @@
+/** `tf.keras.quantizers`. */
+export * from './calibrated-quantizers.ts';
+export * from './quantizers.ts';
