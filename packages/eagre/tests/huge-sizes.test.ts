@@ -29,6 +29,18 @@ describe('what is made step by step on the host', () => {
   });
 });
 
+describe('odd sizes', () => {
+  it('are refused by decodeRaw, resetShape and toCategorical', () => {
+    const raw = (fixedLength: number): unknown => tf.io.decodeRaw(['ab'], 'uint8', { fixedLength });
+    for (const n of [2 ** 31, 2 ** 40]) expect(() => raw(n)).toThrow(ResourceExhaustedError);
+    const sparse = tf.sparse.fromDense([1, 0, 2]);
+    for (const n of [Number.NaN, Number.POSITIVE_INFINITY])
+      expect(() => tf.sparse.resetShape(sparse, [n])).toThrow(tf.errors.InvalidArgumentError);
+    expect(() => tf.keras.utils.toCategorical([0], 2n ** 40n)).toThrow(tf.errors.InvalidArgumentError);
+    expect(tf.keras.utils.toCategorical([1], 2n).array()).toEqual([[0, 1]]);
+  });
+});
+
 // As in TensorFlow 2.21.
 describe('running log-sum-exp of nothing, and of one number', () => {
   it.each([
