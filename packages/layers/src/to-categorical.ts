@@ -1,11 +1,4 @@
-import {
-  constant,
-  type IntegerLike,
-  InvalidArgumentError,
-  type NamedFunction,
-  oneHot,
-  type TensorLike,
-} from '@eagre/core';
+import { constant, InvalidArgumentError, type NamedFunction, oneHot, type TensorLike } from '@eagre/core';
 import { defineFunction, shown } from '@eagre/core/internal';
 
 const OP = 'tf.keras.utils.toCategorical';
