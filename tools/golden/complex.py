@@ -133,5 +133,19 @@ for dtype in ["complex64", "complex128"]:
     for name in ["sqrt", "exp", "expm1", "log", "log1p", "tanh", "sigmoid", "abs", "angle", "sin", "acosh", "asin"]:
         cases.append(values(name, UNARY[name], [axis]))
 
+# On branch cuts, where the sign of 0 tells the sides apart, and beside them. The last numbers above are made before these.
+CUTS = [complex(sign * size, part) for size in [2.0, 0.5] for sign in [1, -1] for part in [0.0, -0.0, 1e-3, -1e-3]]
+for dtype in ["complex64", "complex128"]:
+    cut = tf.constant([*CUTS, *(complex(z.imag, z.real) for z in CUTS)], dtype)
+    for name in ["asin", "acos", "atan", "asinh", "acosh", "atanh", "log", "rsqrt"]:
+        cases.append(case(name, UNARY[name], [cut]))
+    base = tf.constant([0j, 0j, 0j, 0j, -0j, 0j, 0j, -2 + 0j, complex(-2, -0.0)], dtype)
+    power = tf.constant([0.5 + 0j, 2 - 1j, -1 + 0j, -0.5 + 2j, -2 + 0j, 2j, 0j, 0.5 + 0j, 0.5 + 0j], dtype)
+    cases.append(values("pow", tf.pow, [base, power]))
+    far = [complex(re, im) for re in [0, 1, -2e20, 1e18, np.inf, -np.inf] for im in [0, 1, -3e19, np.inf, -np.inf]]
+    for name in ["asin", "acos", "asinh", "abs"]:
+        cases.append(values(name, UNARY[name], [tf.constant(far, dtype)]))
+    cases.append(values("rsqrt", tf.math.rsqrt, [tf.constant([0j, complex(np.inf, 0), complex(-np.inf, 0), complex(0, np.inf)], dtype)]))
+
 OUT.write_text(json.dumps({"tensorflow": tf.__version__, "seed": SEED, "cases": cases}, separators=(",", ":")) + "\n")
 print(len(cases), "cases,", OUT.stat().st_size, "bytes")

@@ -27,7 +27,14 @@ def all_of(operator, x):
         # The adjoint of a circulant operator has complex64 in TensorFlow, whatever the operator has.
         circulant = "Circulant" in type(operator).__name__
         results += [operator.inverse().to_dense(), la.adjoint(operator.to_dense()) if circulant else operator.adjoint().to_dense()]
-    return [tf.math.real(r) if i == 8 else r for i, r in enumerate(results)]
+        results += [operator.cond()]
+    # TensorFlow says that the logarithm has the dtype of the operator; that of two classes has not.
+    return [tf.cast(r, operator.dtype) if i == 8 else r for i, r in enumerate(results)]
+
+
+def spectral(operator):
+    """What eigenvalues decide."""
+    return [*([operator.eigvals()] if operator.is_self_adjoint else []), operator.cond()]
 
 
 def case(name, make, x, *tensors):
@@ -68,6 +75,32 @@ for batch in [(), (2,)]:
     case("Permutation", lambda p: la.LinearOperatorPermutation(p, dtype=tf.float64), normal((*batch, 3, 2)), np.broadcast_to(np.array([2, 0, 1], np.int32), (*batch, 3)))
 case("Identity", lambda: la.LinearOperatorIdentity(3, dtype=tf.float64), normal((3, 2)))
 case("Zeros", lambda: la.LinearOperatorZeros(3, dtype=tf.float64), normal((3, 2)))
+
+hermitian = dict(is_self_adjoint=True)
+for dtype in ["float64", "complex128"]:
+    def symmetric(n):
+        m = good((n, n), dtype)
+        return m + m.conj().T
+
+    def spectral_case(name, make, *tensors):
+        cases.add(name, lambda *tensors: spectral(make(*tensors)), *tensors, gradient=dtype == "float64")
+
+    own = lambda m: f(m, **hermitian)
+    spectral_case("SelfAdjoint", own, symmetric(3))
+    spectral_case("SelfAdjointInversion", lambda m: la.LinearOperatorInversion(own(m)), symmetric(3))
+    spectral_case("SelfAdjointBlockDiag", lambda a, b: la.LinearOperatorBlockDiag([own(a), own(b)]), symmetric(2), symmetric(3))
+    spectral_case("SelfAdjointKronecker", lambda a, b: la.LinearOperatorKronecker([own(a), own(b)]), symmetric(2), symmetric(3))
+    spectral_case("SpectralDiag", la.LinearOperatorDiag, far(normal((3,), dtype)))
+    spectral_case("SpectralScaledIdentity", lambda m: la.LinearOperatorScaledIdentity(3, m), far(normal((2,), dtype)))
+    spectral_case("SpectralHouseholder", la.LinearOperatorHouseholder, normal((2, 3), dtype))
+    spectral_case("SpectralCirculant2D", la.LinearOperatorCirculant2D, far(normal((2, 3, 2), dtype)))
+# Circulant operators compute in the dtype of the spectrum, and give another. TensorFlow forgets the cast in solve.
+for of in ["float32", "float64", "complex64", "complex128"]:
+    for to in ["float32", "float64", "complex64", "complex128", None]:
+        # The spectrum of a real kernel.
+        kernel = np.fft.fft(np.array([5.0, 1, 2])) if "complex" in of else np.array([3.0, 2, 2])
+        given = {} if to is None else {"input_output_dtype": to}
+        cases.add(f"Circulant as {to}", lambda s, x: [(o := la.LinearOperatorCirculant(s, **given)).matmul(x), o.to_dense(), o.determinant(), o.log_abs_determinant(), o.trace(), o.convolution_kernel()], kernel.astype(of), normal((3, 2), to or "complex64"), gradient=False)
 
 text = json.dumps(cases.golden(seed=SEED), separators=(",", ":"))
 (OUT / "linear-operators.json").write_text(text + "\n")

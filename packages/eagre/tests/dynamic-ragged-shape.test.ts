@@ -59,6 +59,98 @@ describe('what a shape tells', () => {
   });
 });
 
+describe('the shape of a ragged tensor', () => {
+  const shapeOf = (x: unknown, options: object = {}): Shape => tf.shape(x as tf.Tensor, options) as never;
+  const rt = tf.ragged.constant([[1, 2], [3], []]);
+  it('is one, of int32 unless said', () => {
+    expect([String(shapeOf(rt)), shapeOf(rt).dtype]).toEqual([
+      'DynamicRaggedShape(lengths=[3, [2, 1, 0]], numRowPartitions=1)',
+      'int32',
+    ]);
+    expect(shapeOf(rt, { outType: 'int64' }).dtype).toBe('int64');
+    expect(() => shapeOf(rt, { outType: 'float32' })).toThrow(tf.errors.InvalidArgumentError);
+    const deep = tf.ragged.constant([[[1, 2], [3]], [], [[4]]]);
+    expect(shapeOf(deep).staticLengths()).toEqual([3, [2, 0, 1], [2, 1, 1]]);
+    expect(list(tf.broadcastTo([[1], [2], [3]], as(shapeOf(rt))))).toEqual([[1, 1], [2], []]);
+    const x = tf.constant([1, 2, 3]);
+    expect(list(tf.reshape(x, as(shapeOf(rt))))).toEqual([[1, 2], [3], []]);
+  });
+  it('is traced, with unknown sizes too', () => {
+    const f = (r: tf.RaggedTensor): unknown[] => {
+      const s = shapeOf(r);
+      return [s.at(0), tf.zeros(as(s)), s.slice(0, 1).innerShape, s.equals(s), s.equals(s.slice(0, 1))];
+    };
+    const signature = [new tf.RaggedTensorSpec([null, null], 'float32')];
+    for (const traced of [tf.function(f), tf.function(f, { inputSignature: signature })]) {
+      const [rows, made, first, same, other] = traced(rt) as tf.Tensor[];
+      expect([rows?.dtype, rows?.item(), list(made)]).toEqual(['int32', 3, [[0, 0], [0], []]]);
+      expect([first?.dtype, first?.array()]).toEqual(['int64', [3n]]);
+      expect([same?.item(), other?.item()]).toEqual([true, false]);
+    }
+  });
+});
+
+describe('slices', () => {
+  const uniform = DynamicRaggedShape.fromLengths([2, 3, 4], { numRowPartitions: 2, dtype: 'int32' });
+  const mixed = of(2, 3, [1, 2, 3, 1, 1, 1], 5, 6);
+  it.each<[Shape, number, number | null, unknown, number]>([
+    [pairs, 0, 1, [3], 0],
+    [pairs, 0, 2, [3, [2, 1, 0]], 1],
+    [pairs, 0, -1, [3, [2, 1, 0]], 1],
+    [pairs, 0, null, [3, [2, 1, 0], 2], 1],
+    [pairs, -9, 1, [3], 0],
+    [pairs, 0, 0, [], 0],
+    [pairs, 5, 9, [], 0],
+    [pairs, 2, 1, [], 0],
+    [mixed, 0, -1, [2, 3, [1, 2, 3, 1, 1, 1], 5], 2],
+    [mixed, 0, 2, [2, 3], 1],
+    [mixed, 1, 2, [3], 0],
+    [uniform, 1, null, [3, 4], 0],
+    [uniform, 0, -1, [2, 3], 1],
+    [uniform, -1, null, [4], 0],
+    [of(2, 3, 4), 1, null, [3, 4], 0],
+    [of(2, 3, 4), 0, 2, [2, 3], 0],
+    [DynamicRaggedShape.fromLengths([2, 0, 4], { numRowPartitions: 1 }), 1, null, [0, 4], 0],
+  ])('%s from %i before %s', (shape, start, stop, lengths, partitions) => {
+    const s = shape.slice(start, stop);
+    expect([s.staticLengths(), s.numRowPartitions]).toEqual([lengths, partitions]);
+  });
+  it('have the dtypes of TensorFlow', () => {
+    const dtypes = (s: Shape): string[] =>
+      [s.slice(1), s.slice(0, 1), s.slice(0, 0), s.slice(0, 2), s.slice(3), s.slice(1, 2)].map(
+        (x) => x.dtype,
+      );
+    expect(dtypes(uniform)).toEqual(['int32', 'int64', 'int64', 'int32', 'int64', 'int32']);
+    expect(dtypes(DynamicRaggedShape.fromLengths([2, 3, 4], { dtype: 'int32' }))).toEqual([
+      'int32',
+      'int32',
+      'int64',
+      'int32',
+      'int64',
+      'int32',
+    ]);
+  });
+  it.each([
+    [pairs, 1, null],
+    [pairs, 2, null],
+    [pairs, 1, 2],
+    [mixed, 1, null],
+    [mixed, 3, null],
+    [mixed, 4, 5],
+  ])('%s has none from %i before %s', (shape, start, stop) => {
+    expect(() => shape.slice(start, stop)).toThrow('is ragged');
+    expect(() => shape.slice(0.5)).toThrow('start must be an integer');
+  });
+});
+
+it('is equal to the same shape alone', () => {
+  const same = (x: Shape, y: unknown): unknown => x.equals(y).item();
+  expect([same(pairs, pairs), same(pairs, of(3, [2, 1, 0], 2))]).toEqual([true, true]);
+  const others = [of(3, [2, 0, 1], 2), of(3, [2, 1, 0], 3), of(4, [2, 1, 0, 0], 2), of(3, 1, 2)];
+  for (const other of [...others, pairs.withDtype('int32'), 3, null]) expect(same(pairs, other)).toBe(false);
+  expect(same(of(2, 3), of(2, 4))).toBe(false);
+});
+
 describe('functions that take one', () => {
   const rows = of(2, [1, 2]);
   it('make values', () => {

@@ -18,6 +18,7 @@ function allOf(operator: tf.linalg.LinearOperator, x: tf.Tensor): tf.Tensor[] {
     operator.logAbsDeterminant(),
     operator.inverse().toDense(),
     operator.adjoint().toDense(),
+    operator.cond(),
   ];
 }
 const made =
@@ -25,6 +26,23 @@ const made =
   ([x, ...tensors]) =>
     allOf(make(...tensors), x);
 const full = (m: tf.Tensor): tf.linalg.LinearOperator => new linalg.LinearOperatorFullMatrix(m);
+const own = (m: tf.Tensor): tf.linalg.LinearOperator =>
+  new linalg.LinearOperatorFullMatrix(m, { isSelfAdjoint: true });
+/** What eigenvalues decide; TensorFlow has those of self-adjoint operators alone. */
+const spectral =
+  (make: (...tensors: tf.Tensor[]) => tf.linalg.LinearOperator): GoldenFunction =>
+  (tensors) => {
+    const operator = make(...(tensors as tf.Tensor[]));
+    return operator.isSelfAdjoint === true ? [operator.eigvals(), operator.cond()] : [operator.cond()];
+  };
+/** Products of a circulant operator in any dtype. */
+const circulantAs =
+  (inputOutputDtype?: tf.DType): GoldenFunction =>
+  ([s, x]) => {
+    const o = new linalg.LinearOperatorCirculant(s as tf.Tensor, inputOutputDtype && { inputOutputDtype });
+    const made = [o.matmul(x as tf.Tensor), o.toDense()];
+    return [...made, o.determinant(), o.logAbsDeterminant(), o.trace(), o.convolutionKernel()];
+  };
 const circulant = { inputOutputDtype: 'complex128' } as const;
 
 describe("TensorFlow's linear operators", () => {
@@ -55,6 +73,19 @@ describe("TensorFlow's linear operators", () => {
       Permutation: made((p) => new linalg.LinearOperatorPermutation(p, { dtype: 'float64' })),
       Identity: made(() => new linalg.LinearOperatorIdentity(3, { dtype: 'float64' })),
       Zeros: made(() => new linalg.LinearOperatorZeros(3, { dtype: 'float64' })),
+      SelfAdjoint: spectral(own),
+      SelfAdjointInversion: spectral((m) => new linalg.LinearOperatorInversion(own(m))),
+      SelfAdjointBlockDiag: spectral((a, b) => new linalg.LinearOperatorBlockDiag([own(a), own(b)])),
+      SelfAdjointKronecker: spectral((a, b) => new linalg.LinearOperatorKronecker([own(a), own(b)])),
+      SpectralDiag: spectral((d) => new linalg.LinearOperatorDiag(d)),
+      SpectralScaledIdentity: spectral((m) => new linalg.LinearOperatorScaledIdentity(3, m)),
+      SpectralHouseholder: spectral((v) => new linalg.LinearOperatorHouseholder(v)),
+      SpectralCirculant2D: spectral((s) => new linalg.LinearOperatorCirculant2D(s)),
+      'Circulant as None': circulantAs(),
+      'Circulant as float32': circulantAs('float32'),
+      'Circulant as float64': circulantAs('float64'),
+      'Circulant as complex64': circulantAs('complex64'),
+      'Circulant as complex128': circulantAs('complex128'),
     },
     { float32: 1e-4, float64: 1e-9 },
   );

@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, it, test } from 'vitest';
 import * as tf from '../src/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'eagre-strings-'));
@@ -165,4 +165,51 @@ test('Keras layers of texts are exported, and give the same from raw strings whe
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+// TensorFlow adds U+FFFF where a string ends within base 64, and keeps single halves of surrogate pairs; neither is done here.
+describe('UTF-7, with the places of its characters, as in TensorFlow 2.21', () => {
+  it.each<[string, number[], number[]]>([
+    [
+      'Hi Mom -+Jjo--!.',
+      [72, 105, 32, 77, 111, 109, 32, 45, 9786, 45, 33, 46],
+      [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 14, 15],
+    ],
+    ['A+ImIDkQ..', [65, 8802, 913, 46, 46], [0, 1, 5, 8, 9]],
+    ['+ZeVnLIqe-.', [26085, 26412, 35486, 46], [0, 4, 7, 9]],
+    ['+AKM-1.', [163, 49, 46], [0, 4, 6]],
+    ['+2D3eAA ok.', [128512, 32, 111, 107, 46], [0, 7, 8, 9, 10]],
+    ['+AOk-.', [233, 46], [0, 4]],
+    ['a+-b.', [97, 43, 98, 46], [0, 1, 3, 4]],
+    ['+--.', [43, 45, 46], [0, 2, 3]],
+    ['x+2D3eANg93gA-y.', [120, 128512, 128512, 121, 46], [0, 1, 8, 13, 15]],
+    ['\t\r\n{}.', [9, 13, 10, 123, 125, 46], [0, 1, 2, 3, 4, 5]],
+    ['+AOk x', [233, 32, 120], [0, 4, 5]],
+    ['+Jjo-x', [9786, 120], [0, 4]],
+    ['~a', [65533, 97], [0, 1]],
+    ['a\\b', [97, 65533, 98], [0, 1, 2]],
+    ['+A b', [32, 98], [0, 3]],
+    ['+AOk b', [233, 32, 98], [0, 4, 5]],
+    ['+AOl b', [233, 65533, 32, 98], [0, 4, 4, 5]],
+    ['+ b', [65533, 32, 98], [0, 1, 2]],
+    ['+\u00e9b', [65533, 65533, 98], [0, 1, 2]],
+    ['+AOk\u00e9b', [233, 65533, 98], [0, 4, 5]],
+    ['+AO~b', [65533, 65533, 98], [0, 3, 4]],
+    ['+AOkA b', [233, 32, 98], [0, 4, 6]],
+    ['+AOkDpg b', [233, 934, 32, 98], [0, 4, 7, 8]],
+    ['\u0001b', [65533, 98], [0, 1]],
+    ['+AOk', [233], [0]],
+    ['+AO', [65533], [0]],
+    ['+2D3eAA.', [128512, 46], [0, 7]],
+    ['+AOk+AOk.', [233, 15872, 65533, 46], [0, 4, 7, 8]],
+    ['+AOk=b', [233, 61, 98], [0, 4, 5]],
+    ['+AGEAYgBj.', [97, 98, 99, 46], [0, 4, 7, 9]],
+  ])('%s', (text, points, places) => {
+    // As string tensors keep single bytes.
+    const bytes = text.replace(/[\u0080-\u00ff]/g, (c) => String.fromCharCode(0xdc00 + c.charCodeAt(0)));
+    const [read, at] = tf.strings.unicodeDecodeWithOffsets([bytes], 'UTF-7', {
+      replaceControlCharacters: false,
+    });
+    expect([read.toList(), at.toList()]).toEqual([[points], [places.map(BigInt)]]);
+  });
 });

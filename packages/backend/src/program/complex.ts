@@ -94,14 +94,20 @@ function functions(s: ScalarBuilder): {
     return make(s.mul(size, s.cos(im)), s.select(s.eq(im, 0), im, s.mul(size, s.sin(im))));
   };
   const log = (z: ComplexValue): ComplexValue => make(s.log(abs(z)), angle(z));
+  /** Whether the sign of a number is −; that of −0 shows in its angle alone. */
+  const negative = (x: Real): Real => s.lt(s.atan2(x, s.constant(-1, x.dtype)), 0);
   const sqrt = (z: ComplexValue): ComplexValue => {
     const { re, im } = z;
     const large = s.sqrt(s.mul(s.add(abs(z), s.abs(re)), 0.5));
     const small = s.select(s.eq(large, 0), im, s.div(im, s.mul(large, 2)));
-    // The sign of −0 tells on which side of the cut a number lies; only the angle shows it.
-    const signed = s.select(s.lt(s.atan2(im, s.constant(-1, im.dtype)), 0), s.neg(large), large);
+    // The sign of −0 tells on which side of the cut a number lies.
+    const signed = s.select(negative(im), s.neg(large), large);
     const right = s.ge(re, 0);
-    return make(s.select(right, large, s.abs(small)), s.select(right, small, signed));
+    const far = s.isInf(im);
+    return make(
+      s.select(far, Number.POSITIVE_INFINITY, s.select(right, large, s.abs(small))),
+      s.select(far, im, s.select(right, small, signed)),
+    );
   };
   const sinh = ({ re, im }: ComplexValue): ComplexValue =>
     make(s.mul(s.sinh(re), s.cos(im)), s.mul(s.cosh(re), s.sin(im)));
@@ -134,13 +140,16 @@ function functions(s: ScalarBuilder): {
   };
   const asinh = (z: ComplexValue): ComplexValue => {
     // An odd function: on the right nothing cancels.
-    const left = s.lt(z.re, 0);
+    const left = negative(z.re);
     const flipped = (of: ComplexValue): ComplexValue =>
       make(s.select(left, s.neg(of.re), of.re), s.select(left, s.neg(of.im), of.im));
     const w = flipped(z);
     const w2 = mul(w, w);
-    // log(w + √(w² + 1)), where a small w is not added to 1.
-    return flipped(log1p(add(w, div(w2, plus(sqrt(plus(w2, 1)), 1)))));
+    // log(w + √(w² + 1)), where a small w is not added to 1; of a large one the square is not needed, and may be too large.
+    const near = log1p(add(w, div(w2, plus(sqrt(plus(w2, 1)), 1))));
+    const far = s.gt(abs(w), 1e9);
+    const large = plus(log(w), Math.LN2);
+    return flipped(make(s.select(far, large.re, near.re), s.select(far, large.im, near.im)));
   };
   const atanh = (z: ComplexValue): ComplexValue => scaled(sub(log1p(z), log1p(neg(z))), 0.5);
   const asin = (z: ComplexValue): ComplexValue => turnedBack(asinh(turned(z)));
@@ -163,7 +172,15 @@ function functions(s: ScalarBuilder): {
         const none = s.eq(length, 0);
         return make(s.select(none, 0, s.div(z.re, length)), s.select(none, 0, s.div(z.im, length)));
       },
-      rsqrt: (z) => reciprocal(sqrt(z)),
+      // On the cut the sign of −0 does not count, and that of 0 is infinite.
+      rsqrt: (z) => {
+        const root = sqrt(make(z.re, s.select(s.eq(z.im, 0), 0, z.im)));
+        const { re, im } = reciprocal(root);
+        const size = abs(z);
+        const far = s.isInf(size);
+        const finite = s.select(far, 0, re);
+        return make(s.select(s.eq(size, 0), Number.POSITIVE_INFINITY, finite), s.select(far, 0, im));
+      },
       expm1: (z) => {
         const half = s.sin(s.mul(z.im, 0.5));
         const re = s.sub(s.mul(s.expm1(z.re), s.cos(z.im)), s.mul(s.mul(half, half), 2));
@@ -187,10 +204,15 @@ function functions(s: ScalarBuilder): {
       div,
       pow: (a, b) => {
         const power = exp(mul(b, log(a)));
-        // 0 to the power 0 is 1, to another one 0.
+        // 0 to a power whose real part is positive is 0, and infinite where that is negative; else it is nothing.
         const zero = s.eq(abs(a), 0);
-        const one = s.cast(s.eq(abs(b), 0), a.re.dtype as NumericDType);
-        return make(s.select(zero, one, power.re), s.select(zero, 0, power.im));
+        const defined = s.gt(b.re, 0);
+        const none = s.constant(Number.NaN, a.re.dtype);
+        const re = s.select(s.lt(b.re, 0), Number.POSITIVE_INFINITY, none);
+        return make(
+          s.select(zero, s.select(defined, 0, re), power.re),
+          s.select(zero, s.select(defined, 0, none), power.im),
+        );
       },
       eq: (a, b) => s.and(s.eq(a.re, b.re), s.eq(a.im, b.im)),
       ne: (a, b) => s.or(s.ne(a.re, b.re), s.ne(a.im, b.im)),

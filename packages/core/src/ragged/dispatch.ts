@@ -13,6 +13,7 @@ import { constant } from '../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { elementwise } from './broadcasting.ts';
+import { DynamicRaggedShape } from './dynamic-shape.ts';
 import { gatherNdRagged, gatherRagged } from './gathering.ts';
 import { expandDims, join, reverse, squeeze, tile } from './joining.ts';
 import { checkSameRows, countFrom, partitions, split } from './pieces.ts';
@@ -21,7 +22,7 @@ import { isRagged, type RaggedOrDense, raggedAxis, toRaggedOrDense } from './rag
 import type { RaggedTensor } from './ragged-tensor.ts';
 import { isReduction, reduce, segments } from './reducing.ts';
 import { countsOfRows, cumsum, softmax } from './row-ops.ts';
-import { rowCount } from './row-partition.ts';
+import { rowCount, type SplitsDType } from './row-partition.ts';
 
 type Options = Readonly<Record<string, unknown>>;
 type Handler = (call: Call, ...values: readonly unknown[]) => unknown;
@@ -135,6 +136,10 @@ const handlers: Readonly<Record<string, Handler>> = {
       listedIntegers(axis).map((a) => raggedAxis(a, (x as RaggedTensor).rank, 'ReverseV2')),
     ),
   size: (_, x) => constant((x as RaggedTensor).flatValues.size, 'int32'),
+  shapeOf({ options }, x) {
+    const { outType: dtype = 'int32' } = options as { readonly outType?: SplitsDType };
+    return DynamicRaggedShape.fromTensor(ragged(x, 'x'), { dtype });
+  },
   rank: (_, x) => constant((x as RaggedTensor).rank, 'int32'),
   softmax: (_, x, axis = -1) => softmax(x as RaggedTensor, Number(axis)),
   cumsum: ({ options }, x, axis = 0) => cumsum(x as RaggedTensor, Number(axis), options),

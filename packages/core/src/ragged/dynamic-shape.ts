@@ -1,11 +1,12 @@
 // The shape of a ragged tensor, as a value of its own.
 import { InvalidArgumentError, OutOfRangeError } from '@eagre/backend';
 import type { ShapeLike } from '../arguments/argument-kinds.ts';
-import { defineMethods } from '../arguments/arguments.ts';
+import { type Arguments, defineMethods } from '../arguments/arguments.ts';
 import { checkCount, checkOneOf, shown } from '../arguments/checks.ts';
 import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
 import { type Call, CompositeTensor } from '../composite/composite.ts';
 import { zeros } from '../ops/array/creation.ts';
+import { stack } from '../ops/array/join.ts';
 import { broadcastTo, shapeOf } from '../ops/array/shaping.ts';
 import { type Dim, isExpression } from '../shapes/dim.ts';
 import { dims, sameShape, toShape } from '../shapes/dims.ts';
@@ -234,6 +235,60 @@ export class DynamicRaggedShape extends CompositeTensor {
     return constant(length, this.dtype);
   }
 
+  /**
+   * The axes from `start` on, before `stop`; both may count from the end, and are cut to the axes that there are. Behind the first axis,
+   * only uniform ones have a shape of their own.
+   * @throws InvalidArgumentError for a ragged axis, unless all axes before it are taken too
+   */
+  slice(...args: Arguments<[start?: number, stop?: number | null], ['start', 'stop']>): DynamicRaggedShape;
+  slice(start = 0, stop: number | null = null): DynamicRaggedShape {
+    const [from, to] = [this.#place(start, 'start'), this.#place(stop ?? this.rank, 'stop')];
+    const dtype = this.dtype;
+    // Of nothing and of the first axis alone the lengths are int64, as in TensorFlow.
+    if (to <= from) return new DynamicRaggedShape([], constant([], 'int64', { shape: [0] }));
+    const count = this.numRowPartitions;
+    if (from === 0) {
+      if (to === this.rank) return this;
+      if (to > count) return new DynamicRaggedShape(this.#partitions, this.#lengths(to - count), { dtype });
+      if (to === 1) return new DynamicRaggedShape([], this.at(0).reshape([1]).cast('int64'));
+      return DynamicRaggedShape.fromRowPartitions(this.#partitions.slice(0, to - 1));
+    }
+    const uniform = this.#partitions.slice(0, to - 1).map((p) => p.uniformRowLength());
+    if (uniform.includes(null))
+      throw new InvalidArgumentError(
+        `the axes from ${from} on, before ${to}, have no shape of their own, as one before ${to} is ragged`,
+        `${CLASS}.slice`,
+      );
+    const lengths = Array.from({ length: to - from }, (_, i) => this.at(from + i));
+    return new DynamicRaggedShape([], stack(lengths, 0), { dtype });
+  }
+
+  /** The first lengths of the inner shape. */
+  #lengths(count: number): Tensor {
+    return this.#inner.slice([0], [count]);
+  }
+
+  /** Where a slice begins or ends. */
+  #place(axis: number, what: string): number {
+    if (!Number.isInteger(axis))
+      throw new InvalidArgumentError(`${what} must be an integer, got ${shown(axis)}`, `${CLASS}.slice`);
+    return Math.min(Math.max(axis < 0 ? axis + this.rank : axis, 0), this.rank);
+  }
+
+  /** Whether another shape is the same (scalar, bool): with as many partitions, of the same dtype, and the same lengths. */
+  equals(other: unknown): Tensor {
+    const none = (): Tensor => constant(false);
+    if (!(other instanceof DynamicRaggedShape) || other.facts !== this.facts || other.dtype !== this.dtype)
+      return none();
+    const mine = [...this.#partitions.map((p) => p.rowSplits()), this.#inner];
+    const theirs = [...other.#partitions.map((p) => p.rowSplits()), other.#inner];
+    if (this.#partitions.some((p, i) => p.uniformRowLength() !== other.#partitions[i]?.uniformRowLength()))
+      return none();
+    if (mine.some((t, i) => differs(dims(t)[0] as Dim, dims(theirs[i] as Tensor)[0] as Dim))) return none();
+    const same = mine.map((t, i) => t.equal(theirs[i] as Tensor).all());
+    return stack(same, 0).all();
+  }
+
   #axis(axis: number, method: string): number {
     const at = Number.isInteger(axis) && axis < 0 ? axis + this.rank : axis;
     if (!Number.isInteger(at) || at < 0 || at >= this.rank)
@@ -354,5 +409,7 @@ defineMethods(DynamicRaggedShape.prototype, CLASS, {
   isUniform: { positional: ['axis'] },
   staticLengths: { options: { raggedLengths: true } },
   at: { positional: ['axis'] },
+  slice: { positional: ['start', 'stop'], required: 0 },
+  equals: { positional: ['other'] },
 });
 showInConsole(DynamicRaggedShape.prototype, String);

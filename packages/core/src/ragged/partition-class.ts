@@ -4,13 +4,11 @@ import type { IntegerLike } from '../arguments/argument-kinds.ts';
 import { type Arguments, defineMethods } from '../arguments/arguments.ts';
 import { checkOneOf } from '../arguments/checks.ts';
 import { type Call, CompositeTensor } from '../composite/composite.ts';
-import { zeros } from '../ops/array/creation.ts';
 import type { Dim } from '../shapes/dim.ts';
 import { hostDims } from '../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { showInConsole } from '../tensor/format.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { RaggedTensor } from './ragged-tensor.ts';
 import {
   lengthsOf,
   limitsOf,
@@ -21,23 +19,7 @@ import {
   startsOf,
   uniformSplits,
 } from './row-partition.ts';
-
-type Way =
-  | 'fromRowSplits'
-  | 'fromRowLengths'
-  | 'fromRowStarts'
-  | 'fromRowLimits'
-  | 'fromValueRowids'
-  | 'fromUniformRowLength';
-
-/** The splits of a ragged tensor that is made of counted values. */
-function splitsFrom(way: Way, values: number, ...args: readonly unknown[]): RowPartition {
-  const made = (
-    RaggedTensor as unknown as Record<Way, (values: TensorLike, ...rest: readonly unknown[]) => RaggedTensor>
-  )[way];
-  const { rowSplits, uniformRowLength } = made(zeros([values], 'int32'), ...args);
-  return new RowPartition(rowSplits, uniformRowLength);
-}
+import * as ways from './row-ways.ts';
 
 const last = (numbers: Tensor): number => (numbers.size === 0 ? 0 : Number(numbers.at(-1).item()));
 
@@ -63,24 +45,29 @@ export class RowPartition extends CompositeTensor {
   /** Row i has the values from `rowSplits[i]` on, before `rowSplits[i + 1]`. @throws InvalidArgumentError for splits that do not ascend from 0 */
   static fromRowSplits(...args: Arguments<[rowSplits: TensorLike], ['rowSplits']>): RowPartition;
   static fromRowSplits(rowSplits: TensorLike): RowPartition {
-    return splitsFrom('fromRowSplits', last(toTensor(rowSplits, 'int64')), rowSplits);
+    return new RowPartition(
+      ways.fromRowSplits(rowSplits, last(toTensor(rowSplits, 'int64')), true, 'RowPartition.fromRowSplits'),
+    );
   }
   /** Row i has `rowLengths[i]` values. */
   static fromRowLengths(...args: Arguments<[rowLengths: TensorLike], ['rowLengths']>): RowPartition;
   static fromRowLengths(rowLengths: TensorLike): RowPartition {
-    return splitsFrom('fromRowLengths', Number(toTensor(rowLengths, 'int64').sum().item()), rowLengths);
+    const values = Number(toTensor(rowLengths, 'int64').sum().item());
+    return new RowPartition(ways.fromRowLengths(rowLengths, values, true, 'RowPartition.fromRowLengths'));
   }
   /** Row i begins at `rowStarts[i]`; the last one ends behind all `nvals` values. */
   static fromRowStarts(
     ...args: Arguments<[rowStarts: TensorLike, nvals: number], ['rowStarts', 'nvals']>
   ): RowPartition;
   static fromRowStarts(rowStarts: TensorLike, nvals: number): RowPartition {
-    return splitsFrom('fromRowStarts', nvals, rowStarts);
+    return new RowPartition(ways.fromRowStarts(rowStarts, nvals, true, 'RowPartition.fromRowStarts'));
   }
   /** Row i ends before `rowLimits[i]`, where the next one begins. */
   static fromRowLimits(...args: Arguments<[rowLimits: TensorLike], ['rowLimits']>): RowPartition;
   static fromRowLimits(rowLimits: TensorLike): RowPartition {
-    return splitsFrom('fromRowLimits', last(toTensor(rowLimits, 'int64')), rowLimits);
+    return new RowPartition(
+      ways.fromRowLimits(rowLimits, last(toTensor(rowLimits, 'int64')), true, 'RowPartition.fromRowLimits'),
+    );
   }
   /** Value i is in row `valueRowids[i]`; these ascend. There are `nrows` rows, or as many as that needs. */
   static fromValueRowids(
@@ -88,19 +75,26 @@ export class RowPartition extends CompositeTensor {
   ): RowPartition;
   static fromValueRowids(valueRowids: TensorLike, nrows: IntegerLike | null = null): RowPartition {
     const ids = toTensor(valueRowids, 'int64');
-    return splitsFrom('fromValueRowids', ids.size, ids, ...(nrows === null ? [] : [nrows]));
+    return new RowPartition(
+      ways.fromValueRowids(
+        ids,
+        nrows === null ? null : Number(nrows),
+        ids.size,
+        true,
+        'RowPartition.fromValueRowids',
+      ),
+    );
   }
   /** All rows have `uniformRowLength` of `nvals` values. */
   static fromUniformRowLength(
     ...args: Arguments<[uniformRowLength: number, nvals: number], ['uniformRowLength', 'nvals']>
   ): RowPartition;
   static fromUniformRowLength(uniformRowLength: number, nvals: number): RowPartition {
+    const op = 'RowPartition.fromUniformRowLength';
     if (!Number.isInteger(nvals / uniformRowLength))
-      throw new InvalidArgumentError(
-        `${nvals} values make no whole rows of ${uniformRowLength}`,
-        'RowPartition.fromUniformRowLength',
-      );
-    return splitsFrom('fromUniformRowLength', nvals, uniformRowLength);
+      throw new InvalidArgumentError(`${nvals} values make no whole rows of ${uniformRowLength}`, op);
+    const { splits, length } = ways.fromUniformRowLength(uniformRowLength, null, nvals, true, op, 'int64');
+    return new RowPartition(splits, length);
   }
 
   /** Where rows begin, and at last where all end: [rows + 1]. */

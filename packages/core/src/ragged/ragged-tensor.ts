@@ -9,7 +9,7 @@ import * as activations from '../ops/elementwise/activation.ts';
 import * as math from '../ops/elementwise/math.ts';
 import * as linalg from '../ops/linalg/linalg.ts';
 import * as reduce from '../ops/reduce/reduce.ts';
-import { addDims, type Dim, floorDivDims, mulDims } from '../shapes/dim.ts';
+import { addDims, type Dim, mulDims } from '../shapes/dim.ts';
 import { dims, toShape } from '../shapes/dims.ts';
 import { checkFlag, checkList } from '../shapes/shape.ts';
 import { hostDims } from '../shapes/sizes.ts';
@@ -34,13 +34,11 @@ import {
   toRaggedOrDense,
 } from './ragged-base.ts';
 import {
-  checkSplits,
   countTo,
   knownIntegers,
   lengthsOf,
   placesInRows,
   rowIntegers,
-  rowsOfIds,
   type SplitsDType,
   sizeScalar,
   splitsOfIds,
@@ -48,6 +46,7 @@ import {
   startsOf,
   uniformSplits,
 } from './row-partition.ts';
+import * as ways from './row-ways.ts';
 
 /** What can be in the rows of a ragged tensor. */
 export type RaggedLike = TensorLike | RaggedTensor;
@@ -84,9 +83,7 @@ export class RaggedTensor extends RaggedBase {
   static fromRowSplits(given: RaggedLike, rowSplits: TensorLike, options: Validated = {}): RaggedTensor {
     const op = 'RaggedTensor.fromRowSplits';
     const values = rowsFrom(given, op);
-    const splits = rowIntegers(rowSplits, 'rowSplits', op);
-    if (validates(options, op)) checkSplits(splits, outerSize(values), op);
-    return matched(values, splits);
+    return matched(values, ways.fromRowSplits(rowSplits, outerSize(values), validates(options, op), op));
   }
 
   /** Row i has the next `rowLengths[i]` values. */
@@ -94,9 +91,7 @@ export class RaggedTensor extends RaggedBase {
   static fromRowLengths(given: RaggedLike, rowLengths: TensorLike, options: Validated = {}): RaggedTensor {
     const op = 'RaggedTensor.fromRowLengths';
     const values = rowsFrom(given, op);
-    const splits = splitsOfLengths(rowIntegers(rowLengths, 'rowLengths', op));
-    if (validates(options, op)) checkSplits(splits, outerSize(values), op);
-    return matched(values, splits);
+    return matched(values, ways.fromRowLengths(rowLengths, outerSize(values), validates(options, op), op));
   }
 
   /** Row i begins at value `rowStarts[i]`, and ends where the next one begins. */
@@ -104,11 +99,7 @@ export class RaggedTensor extends RaggedBase {
   static fromRowStarts(given: RaggedLike, rowStarts: TensorLike, options: Validated = {}): RaggedTensor {
     const op = 'RaggedTensor.fromRowStarts';
     const values = rowsFrom(given, op);
-    const starts = rowIntegers(rowStarts, 'rowStarts', op);
-    const end = sizeScalar(outerSize(values), starts.dtype as SplitsDType).reshape([1]);
-    const splits = concat([starts, end], 0);
-    if (validates(options, op)) checkSplits(splits, outerSize(values), op);
-    return matched(values, splits);
+    return matched(values, ways.fromRowStarts(rowStarts, outerSize(values), validates(options, op), op));
   }
 
   /** Row i ends before value `rowLimits[i]`, and begins where the one before it ends. */
@@ -116,10 +107,7 @@ export class RaggedTensor extends RaggedBase {
   static fromRowLimits(given: RaggedLike, rowLimits: TensorLike, options: Validated = {}): RaggedTensor {
     const op = 'RaggedTensor.fromRowLimits';
     const values = rowsFrom(given, op);
-    const limits = rowIntegers(rowLimits, 'rowLimits', op);
-    const splits = concat([constant([0], limits.dtype), limits], 0);
-    if (validates(options, op)) checkSplits(splits, outerSize(values), op);
-    return matched(values, splits);
+    return matched(values, ways.fromRowLimits(rowLimits, outerSize(values), validates(options, op), op));
   }
 
   /**
@@ -140,10 +128,10 @@ export class RaggedTensor extends RaggedBase {
   ): RaggedTensor {
     const op = 'RaggedTensor.fromValueRowids';
     const values = rowsFrom(given, op);
-    const ids = rowIntegers(valueRowids, 'valueRowids', op);
-    const rows = nrows === null ? rowsOfIds(ids, op) : sizeFrom(nrows, 'nrows', op);
-    if (validates(options, op)) checkIds(ids, rows, outerSize(values), op);
-    return matched(values, splitsOfIds(ids, rows));
+    return matched(
+      values,
+      ways.fromValueRowids(valueRowids, nrows, outerSize(values), validates(options, op), op),
+    );
   }
 
   /**
@@ -164,14 +152,15 @@ export class RaggedTensor extends RaggedBase {
   ): RaggedTensor {
     const op = 'RaggedTensor.fromUniformRowLength';
     const values = rowsFrom(given, op);
-    const length = sizeFrom(uniformRowLength, 'uniformRowLength', op);
-    const count = outerSize(values);
-    const rows: Dim =
-      nrows !== null ? sizeFrom(nrows, 'nrows', op) : length === 0 ? 0 : floorDivDims(count, length);
-    const whole = typeof count !== 'number' || typeof rows !== 'number' || rows * length === count;
-    if (validates(options, op) && !whole)
-      throw new InvalidArgumentError(`${String(rows)} rows of ${length} are not ${String(count)} values`, op);
-    return matched(values, uniformSplits(rows, length, splitsDTypeOf(values)), length);
+    const { splits, length } = ways.fromUniformRowLength(
+      uniformRowLength,
+      nrows,
+      outerSize(values),
+      validates(options, op),
+      op,
+      splitsDTypeOf(values),
+    );
+    return matched(values, splits, length);
   }
 
   /** Several ragged dimensions at once: the splits of the outermost first. */
@@ -373,27 +362,6 @@ function matched(values: RaggedOrDense, splits: Tensor, uniform: Dim | null = nu
       'RaggedTensor',
     );
   return makeRagged(values, splits, uniform);
-}
-
-function sizeFrom(value: number | Tensor, what: string, op: string): number {
-  const n = typeof value === 'object' ? (hostDims(value, what, op)[0] as number) : Number(value);
-  if (typeof n === 'number' && (!Number.isInteger(n) || n < 0))
-    throw new InvalidArgumentError(`${what} must be an integer of at least 0, got ${String(value)}`, op);
-  return n;
-}
-
-function checkIds(ids: Tensor, rows: Dim, values: Dim, op: string): void {
-  const known = knownIntegers(ids);
-  if (known === null) return;
-  const fail = (why: string): never => {
-    throw new InvalidArgumentError(`Arguments do not form a valid RaggedTensor: ${why}`, op);
-  };
-  if (typeof values === 'number' && known.length !== values)
-    fail(`${known.length} valueRowids for ${values} values`);
-  known.forEach((id, i) => {
-    if (id < 0 || id < (known[i - 1] ?? 0)) fail('valueRowids must not be negative or decrease');
-    if (typeof rows === 'number' && id >= rows) fail(`the row ${id} is not one of ${rows}`);
-  });
 }
 
 function nestedFrom(

@@ -14,6 +14,7 @@ import { dims, dimsOf } from '../shapes/dims.ts';
 import { checkFlag, type Shape, showShape } from '../shapes/shape.ts';
 import { differs } from '../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
+import { checkListSize } from '../tensor/list-size.ts';
 import { hostValues, type Tensor } from '../tensor/tensor.ts';
 import { streamOfWords, wordsOfCall } from './call-stream.ts';
 import type { Philox } from './philox.ts';
@@ -282,6 +283,7 @@ export function trueIds(trueClasses: TensorLike, numTrue: number, op: string): T
 
 function checkRange(numSampled: number, unique: boolean, rangeMax: number, op: string): void {
   checkCount(numSampled, 'numSampled', op, 1);
+  checkListSize(numSampled, 'classes', 'draw fewer', op);
   checkCount(rangeMax, 'rangeMax', op, 1);
   checkFlag(unique, 'unique', op);
   if (unique && numSampled > rangeMax)

@@ -3,7 +3,7 @@ import { type DType, InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike, IntegersLike } from '../arguments/argument-kinds.ts';
 import * as kind from '../arguments/argument-kinds.ts';
 import { defineFunction, defineVariadic, type NamedFunction } from '../arguments/arguments.ts';
-import { checkFunction, shown } from '../arguments/checks.ts';
+import { checkCount, checkFunction, shown } from '../arguments/checks.ts';
 import { IndexedSlices } from '../composite/indexed-slices.ts';
 import { ones } from '../ops/array/creation.ts';
 import {
@@ -189,6 +189,7 @@ export const resetShape: NamedFunction<
     if (sizes.length !== x.rank)
       throw new InvalidArgumentError(`newShape has ${sizes.length} sizes, expected ${x.rank}`, op);
     sizes.forEach((d, i) => {
+      if (typeof d === 'number') checkCount(d, `newShape[${i}]`, op);
       const own = x.sizes[i] as Dim;
       if (typeof d === 'number' && typeof own === 'number' && d < own)
         throw new InvalidArgumentError(`newShape[${i}] is ${d}, less than ${own}`, op);

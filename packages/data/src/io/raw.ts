@@ -4,6 +4,7 @@ import {
   type DType,
   dtypeTraits,
   InvalidArgumentError,
+  ResourceExhaustedError,
   type TypedArray,
 } from '@eagre/backend';
 import { constant, type NamedFunction, type Tensor } from '@eagre/core';
@@ -34,6 +35,9 @@ const RAW: readonly DType[] = [
   'complex64',
   'complex128',
 ];
+
+/** How many bytes are decoded at once. */
+const MAX_BYTES = 2 ** 30;
 
 export interface DecodeRawOptions {
   /** Whether the first byte of a value is the lowest; true by default. */
@@ -68,6 +72,11 @@ export const decodeRaw: NamedFunction<
     if (length % size !== 0)
       throw new InvalidArgumentError(
         `${length} bytes are no whole number of ${outType}, of ${size} bytes`,
+        op,
+      );
+    if (bytes.length * length > MAX_BYTES)
+      throw new ResourceExhaustedError(
+        `${bytes.length} strings of ${length} bytes are more than ${MAX_BYTES} bytes`,
         op,
       );
     const all = new Uint8Array(bytes.length * length);

@@ -3,6 +3,7 @@ import { type BinaryFunction, defineBinary, defineUnary, type UnaryFunction } fr
 import { type Sample, type SampleInput, uniform } from '../../dispatch/samples.ts';
 import type { Shape } from '../../shapes/shape.ts';
 import { hasGradient, isInteger } from '../../tensor/dtypes.ts';
+import type { Tensor } from '../../tensor/tensor.ts';
 import { zerosLike } from '../array/creation.ts';
 import { reciprocalGrad, rsqrtGrad, sqrtGrad, tanhGrad } from '../gradients.ts';
 import { conj, real } from './complex.ts';
@@ -334,19 +335,22 @@ export const tan: UnaryFunction = defineUnary({
   scalar: (s, x) => s.tan(x),
   grad: ({ y }, dy) => dy.mul(y.square().add(1)),
 });
+/** 1 / √(1 − x²). TensorFlow computes it of the conjugate, which decides on which side of the cuts a complex number lies on them. */
+const asinSlope = (x: Tensor): Tensor =>
+  isComplex(x.dtype) ? conj(conj(x).square().neg().add(1).rsqrt()) : x.square().neg().add(1).rsqrt();
 /** Arc sine in [−π/2, π/2], element-wise; NaN outside of [−1, 1]. */
 export const asin: UnaryFunction = defineUnary({
   name: 'Asin',
   domain: [-0.9, 0.9],
   scalar: (s, x) => s.asin(x),
-  grad: ({ x }, dy) => dy.mul(x.square().neg().add(1).rsqrt()),
+  grad: ({ x }, dy) => dy.mul(asinSlope(x)),
 });
 /** Arc cosine in [0, π], element-wise; NaN outside of [−1, 1]. */
 export const acos: UnaryFunction = defineUnary({
   name: 'Acos',
   domain: [-0.9, 0.9],
   scalar: (s, x) => s.acos(x),
-  grad: ({ x }, dy) => dy.mul(x.square().neg().add(1).rsqrt()).neg(),
+  grad: ({ x }, dy) => dy.mul(asinSlope(x)).neg(),
 });
 /** Arc tangent in (−π/2, π/2), element-wise. */
 export const atan: UnaryFunction = defineUnary({
@@ -376,7 +380,7 @@ export const tanh: UnaryFunction = defineUnary({
 export const asinh: UnaryFunction = defineUnary({
   name: 'Asinh',
   scalar: (s, x) => s.asinh(x),
-  grad: ({ x }, dy) => dy.mul(x.square().add(1).rsqrt()),
+  grad: ({ y }, dy) => dy.div(y.cosh()),
 });
 /** Inverse of the hyperbolic cosine, element-wise; NaN below 1. */
 export const acosh: UnaryFunction = defineUnary({

@@ -13,7 +13,7 @@ import { checkDType, isInteger } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { onesLike, zerosLike } from '../array/creation.ts';
 import { topK } from '../array/order.ts';
-import { flatten, moveAxis } from '../array/shaping.ts';
+import { flatten, identity, moveAxis } from '../array/shaping.ts';
 import { shifted } from '../reduce/doubling.ts';
 import { sum } from '../reduce/reduce.ts';
 import { bitcast } from './cast.ts';
@@ -166,9 +166,10 @@ const cumulativeLogsumexpOp: Op = /* @__PURE__ */ defineOp({
     const n = dims(x)[axis];
     const none = Number.NEGATIVE_INFINITY;
     let y = turned(x);
-    if (exclusive) y = shifted(y, axis, 1, none);
+    if (exclusive && lessThan(0, n)) y = shifted(y, axis, 1, none);
     for (let by = 1; lessThan(by, n); by *= 2) y = logAddExp(y, shifted(y, axis, by, none));
-    return turned(y);
+    // A result is another tensor than the input.
+    return y === x ? identity(x) : turned(y);
   },
   // In logarithms, of the gradients above and below 0 apart, so that nothing overflows: as TensorFlow has it.
   grad: ({ x, y, attrs }, dy) => {

@@ -11,6 +11,7 @@ import { sizeValue } from '../../shapes/sizes.ts';
 import { constant } from '../../tensor/constant.ts';
 import { toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
+import { checkListSize } from '../../tensor/list-size.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { iota } from '../array/iota.ts';
 import { cast } from '../elementwise/cast.ts';
@@ -120,12 +121,12 @@ const betaWindow = (name: string, of: (n: number, beta: number) => number[]): Be
     `signal.${name}`,
     { windowLength: kind.size, beta: kind.asIs },
     { dtype: kind.asIs },
-    (windowLength, beta: number = 12, { dtype = 'float32' }) =>
-      made(
-        of(lengthOf(windowLength as Dim, `signal.${name}`), checkBeta(beta, `signal.${name}`)),
-        dtype,
-        `signal.${name}`,
-      ),
+    (windowLength, beta: number = 12, { dtype = 'float32' }) => {
+      const op = `signal.${name}`;
+      const n = lengthOf(windowLength as Dim, op);
+      checkListSize(n, 'numbers of a window', 'take a shorter one', op);
+      return made(of(n, checkBeta(beta, op)), dtype, op);
+    },
   );
 /** A Kaiser window. @param beta how narrow it is, 12 by default @throws InvalidArgumentError for lengths that are none, and dtypes other than floats */
 export const kaiserWindow: BetaWindow = /* @__PURE__ */ betaWindow('kaiserWindow', kaiser);

@@ -105,6 +105,53 @@ const fromOneByte =
     (bytes) =>
       Array.from(bytes, (byte, at) => ({ point: byte <= last ? byte : INVALID, at }));
 
+const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+/** UTF-7 (RFC 2152): units of UTF-16 in base 64 between + and what is no digit of it; a - there is left out. Faults are those of ICU. */
+function fromUtf7(bytes: Uint8Array): Character[] {
+  const out: Character[] = [];
+  let start = 0;
+  /** A character, or half of one, that ends before a byte; what was read before it and is none belongs to it. */
+  const put = (point: number, end: number): void => {
+    const high = out.at(-1);
+    if (
+      high !== undefined &&
+      high.point >= 0xd800 &&
+      high.point < 0xdc00 &&
+      point >= 0xdc00 &&
+      point < 0xe000
+    )
+      out[out.length - 1] = { point: 0x10000 + ((high.point - 0xd800) << 10) + point - 0xdc00, at: high.at };
+    else out.push({ point, at: start });
+    start = end;
+  };
+  const isDirect = (byte: number): boolean => /[\t\n\r -[\]-}]/.test(String.fromCharCode(byte));
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at] !== 0x2b) {
+      put(isDirect(bytes[at]) ? bytes[at] : INVALID, at + 1);
+      continue;
+    }
+    let [bits, count, end] = [0, 0, at + 1];
+    for (; end < bytes.length; end++) {
+      const digit = BASE64.indexOf(String.fromCharCode(bytes[end]));
+      if (digit < 0) break;
+      bits = (bits << 6) | digit;
+      count += 6;
+      if (count < 16) continue;
+      count -= 16;
+      put(bits >> count, end + 1);
+      bits &= (1 << count) - 1;
+    }
+    const none = end === at + 1;
+    const closed = bytes[end] === 0x2d;
+    if (closed && none) put(0x2b, end + 1);
+    // A + needs a digit, and what is left of the last one is 0.
+    else if (none || bits !== 0) put(INVALID, end);
+    at = closed ? end : end - 1;
+  }
+  return out;
+}
+
 /** Encodings that the platform knows: byte by byte, so that the places of characters are seen. */
 function fromPlatform(name: string): Decoder | undefined {
   try {
@@ -139,6 +186,7 @@ const UTF: Readonly<Record<string, Decoder>> = {
   utf32: marked(4, fromUtf32, false),
   utf32be: fromUtf32(false),
   utf32le: fromUtf32(true),
+  utf7: fromUtf7,
   usascii: fromOneByte(0x7f),
   ascii: fromOneByte(0x7f),
   iso88591: fromOneByte(0xff),

@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { checkCount, checkText } from '../../arguments/checks.ts';
 import { checkFlag } from '../../shapes/shape.ts';
+import { checkListSize } from '../../tensor/list-size.ts';
 import type { Pieces } from './pieces.ts';
 
 /** Whether a character stands between words. */
@@ -77,16 +78,19 @@ export function ngramsOf(widths: readonly number[], options: NgramsOptions): Str
     padValues === null || typeof padValues === 'string' ? [padValues ?? '', padValues ?? ''] : padValues;
   if (pads.length !== 2) throw new InvalidArgumentError('padValues must be one string or two', op);
   for (const pad of pads) checkText(pad, 'padValues', op);
+  const paddingOf = (width: number): number =>
+    padValues === null ? 0 : Math.min(paddingWidth ?? width - 1, width - 1);
   const padded = (row: readonly string[], width: number): readonly string[] => {
-    const n = padValues === null ? 0 : Math.min(paddingWidth ?? width - 1, width - 1);
+    const n = paddingOf(width);
     return [...new Array<string>(n).fill(pads[0]), ...row, ...new Array<string>(n).fill(pads[1])];
   };
   return (row) => {
     const out = widths.flatMap((width) => {
+      const grams = Math.max(0, row.length + 2 * paddingOf(width) - width + 1);
+      checkListSize(grams * width, 'strings in the n-grams of a row', 'take narrower ones', op);
+      if (grams === 0) return [];
       const all = padded(row, width);
-      return Array.from({ length: Math.max(0, all.length - width + 1) }, (_, i) =>
-        all.slice(i, i + width).join(separator),
-      );
+      return Array.from({ length: grams }, (_, i) => all.slice(i, i + width).join(separator));
     });
     if (!preserveShortSequences || out.length > 0 || row.length === 0) return out;
     return [padded(row, Math.min(...widths)).join(separator)];

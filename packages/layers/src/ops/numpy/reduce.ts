@@ -1,4 +1,5 @@
 // One value of many: sums, extremes, moments, order statistics.
+import { InvalidArgumentError } from '@eagre/backend';
 import {
   type Axis,
   type AxisLike,
@@ -356,8 +357,10 @@ export const diff: NamedFunction<[a: TensorLike, n?: IntegerLike, axis?: Integer
     { a: kind.tensor, n: integerKind, axis: kind.axis },
     {},
     (a, n: number = 1, axis: number = -1) => {
+      if (n < 0) throw new InvalidArgumentError(`n is ${n}, expected at least 0`, named('diff'));
       let x = toTensor(a).moveAxis(axis, -1);
-      for (let i = 0; i < n; i++)
+      // Of nothing there are no differences.
+      for (let i = 0; i < n && x.shape.at(-1) !== 0; i++)
         x = neighbours(x, (p, q) => (x.dtype === 'bool' ? q.notEqual(p) : q.sub(p)));
       return x.moveAxis(-1, axis);
     },

@@ -62,6 +62,18 @@ function under(list: readonly Tensor[], what: string): Tensor {
     -2,
   );
 }
+/** Eigenvalues, all of them complex where some are. */
+function sameDType(list: readonly Tensor[]): readonly Tensor[] {
+  const complex = list.find((t) => isComplex(t.dtype));
+  return complex === undefined ? list : list.map((t) => t.cast(complex.dtype));
+}
+/** The eigenvalues of blocks, one behind the other. */
+function eigenvaluesOf(blocks: readonly LinearOperator[], what: string): Tensor {
+  return under(
+    sameDType(blocks.map((o) => o.eigvals())).map((t) => t.expandDims(-1)),
+    what,
+  ).squeeze(-1);
+}
 const total = (list: readonly Dim[]): Dim => list.reduce(addDims, 0 as Dim);
 
 /** Operators as blocks on the diagonal, zeros elsewhere. */
@@ -100,6 +112,9 @@ export class LinearOperatorBlockDiag extends OfOperators {
   }
   protected override _logAbsDeterminant(): Tensor {
     return this.operators.map((o) => o.logAbsDeterminant()).reduce((a, b) => a.add(b));
+  }
+  protected override _eigvals(): Tensor {
+    return eigenvaluesOf(this.operators, 'LinearOperatorBlockDiag');
   }
   protected override _inverse(): LinearOperator {
     return new LinearOperatorBlockDiag(this.operators.map((o) => o.inverse()));
@@ -221,6 +236,9 @@ export class LinearOperatorBlockLowerTriangular extends LinearOperator {
   protected override _logAbsDeterminant(): Tensor {
     return this.#diagonal.map((o) => o.logAbsDeterminant()).reduce((a, b) => a.add(b));
   }
+  protected override _eigvals(): Tensor {
+    return eigenvaluesOf(this.#diagonal, 'LinearOperatorBlockLowerTriangular');
+  }
 }
 
 /** The Kronecker product of operators. */
@@ -277,6 +295,13 @@ export class LinearOperatorKronecker extends OfOperators {
     const sizes = this.operators.map((o) => o.rangeDimension);
     return this.#each(x, sizes, (o, part) => o.solve(part, { adjoint }));
   }
+  protected override _eigvals(): Tensor {
+    return sameDType(this.operators.map((o) => o.eigvals())).reduce((a, b) => {
+      const product = a.expandDims(-1).mul(b.expandDims(-2));
+      const [m, n] = dims(product).slice(-2);
+      return reshape(product, toShape([...dims(product).slice(0, -2), mulDims(m, n)]));
+    });
+  }
   protected override _inverse(): LinearOperator {
     return new LinearOperatorKronecker(this.operators.map((o) => o.inverse()));
   }
@@ -330,8 +355,16 @@ export class LinearOperatorLowRankUpdate extends LinearOperator {
           ? true
           : null
         : checkFlag(isDiagUpdatePositive, 'isDiagUpdatePositive', what);
+    if (d === null && positive === false)
+      throw new InvalidArgumentError(
+        'the diagonal is that of the identity: isDiagUpdatePositive is not false',
+        what,
+      );
+    // That a complex diagonal is positive says that it is real.
     const symmetric =
-      v === undefined && base.isSelfAdjoint === true && (d === null || !isComplex(base.dtype));
+      v === undefined &&
+      base.isSelfAdjoint === true &&
+      (d === null || !isComplex(base.dtype) || positive === true);
     const definite = symmetric && base.isPositiveDefinite === true && positive === true;
     super(
       base.dtype,
@@ -393,7 +426,6 @@ export class LinearOperatorLowRankUpdate extends LinearOperator {
     return this.baseOperator.determinant().mul(determinantOf(this.#capacitance(false)[0]));
   }
   protected override _logAbsDeterminant(): Tensor {
-    const log = slogdetOf(this.#capacitance(false)[0])[1];
-    return this.baseOperator.logAbsDeterminant().add(this.realOf(log));
+    return this.baseOperator.logAbsDeterminant().add(slogdetOf(this.#capacitance(false)[0])[1]);
   }
 }

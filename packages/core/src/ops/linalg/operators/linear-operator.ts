@@ -177,6 +177,13 @@ export abstract class LinearOperator extends Module {
   protected _cholesky(): LinearOperator {
     return new LinearOperatorLowerTriangular(choleskyOf(this.toDense()), { isNonSingular: true });
   }
+  protected _eigvals(): Tensor {
+    return this.isSelfAdjoint === true ? eigvalsh(this.toDense()) : eigvals(this.toDense());
+  }
+  protected _cond(): Tensor {
+    // The singular values of a self-adjoint matrix are the sizes of its eigenvalues.
+    return ratioOf(this.isSelfAdjoint === true ? this._eigvals().abs() : singularValues(this.toDense()));
+  }
   protected realOf(x: Tensor): Tensor {
     return isComplex(x.dtype) ? real(x) : x;
   }
@@ -250,10 +257,10 @@ export abstract class LinearOperator extends Module {
     this.#checkSquare('determinant');
     return this._determinant();
   }
-  /** The logarithm of the size of the determinant, a float. */
+  /** The logarithm of the size of the determinant, in the dtype of the operator, as in TensorFlow. */
   logAbsDeterminant(): Tensor {
     this.#checkSquare('logAbsDeterminant');
-    return this._logAbsDeterminant();
+    return this._logAbsDeterminant().cast(this.dtype);
   }
   /** The diagonals of the matrices. */
   diagPart(): Tensor {
@@ -266,20 +273,19 @@ export abstract class LinearOperator extends Module {
   addToTensor(x: TensorLike): Tensor {
     return toTensor(x, this.dtype).add(this.toDense());
   }
-  /** The eigenvalues; of an operator that is known to be self-adjoint, in rising order. */
+  /** The eigenvalues: in the order of the parts of an operator that is made of such, else those of a self-adjoint one in rising order. */
   eigvals(): Tensor {
     this.#checkSquare('eigvals');
-    return this.isSelfAdjoint === true ? eigvalsh(this.toDense()) : eigvals(this.toDense());
+    return this._eigvals();
   }
   /** The largest singular value divided by the smallest. */
   cond(): Tensor {
     this.#checkSquare('cond');
-    const s = singularValues(this.toDense());
-    return s.max(-1).div(s.min(-1));
+    return this._cond();
   }
   /** Throws where an operator is singular, or nearly. @throws InvalidArgumentError */
   assertNonSingular(): void {
-    const worst = this.cond().max().item() as number;
+    const worst = this.realOf(this.cond()).max().item() as number;
     const most = this.dtype === 'float64' || this.dtype === 'complex128' ? 2 ** 52 : 2 ** 23;
     if (!(worst < most))
       throw new InvalidArgumentError(
@@ -380,6 +386,9 @@ const known = (hints: Record<string, boolean | undefined>): LinearOperatorHints 
 
 export { known };
 
+/** The largest of sizes [..., n] by the smallest. */
+export const ratioOf = (sizes: Tensor): Tensor => sizes.max(-1).div(sizes.min(-1));
+
 /** An operator of full matrices [..., m, n]. */
 export class LinearOperatorFullMatrix extends LinearOperator {
   readonly matrix: Tensor;
@@ -429,6 +438,9 @@ export class LinearOperatorLowerTriangular extends LinearOperator {
   }
   protected override _logAbsDeterminant(): Tensor {
     return this.diagPart().abs().log().sum(-1);
+  }
+  protected override _eigvals(): Tensor {
+    return this.diagPart();
   }
 }
 
@@ -516,6 +528,12 @@ export class LinearOperatorAdjoint extends LinearOperator {
   protected override _diagPart(): Tensor {
     return conjugated(this.operator.diagPart());
   }
+  protected override _eigvals(): Tensor {
+    return conjugated(this.operator.eigvals());
+  }
+  protected override _cond(): Tensor {
+    return this.operator.cond();
+  }
   protected override _adjoint(): LinearOperator {
     return this.operator;
   }
@@ -558,6 +576,12 @@ export class LinearOperatorInversion extends LinearOperator {
   }
   protected override _logAbsDeterminant(): Tensor {
     return this.operator.logAbsDeterminant().neg();
+  }
+  protected override _eigvals(): Tensor {
+    return this.operator.eigvals().reciprocal();
+  }
+  protected override _cond(): Tensor {
+    return this.operator.cond();
   }
   protected override _inverse(): LinearOperator {
     return this.operator;

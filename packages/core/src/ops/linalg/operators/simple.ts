@@ -4,18 +4,20 @@ import type { IntegerLike } from '../../../arguments/argument-kinds.ts';
 import type { Dims } from '../../../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../../../shapes/dims.ts';
 import { broadcastShapes, showShape } from '../../../shapes/shape.ts';
+import { constant } from '../../../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../../../tensor/convert.ts';
 import { hasGradient } from '../../../tensor/dtypes.ts';
 import type { Tensor } from '../../../tensor/tensor.ts';
 import { eye, ones, onesLike, zeros } from '../../array/creation.ts';
 import { oneHot } from '../../array/gather.ts';
 import { iota } from '../../array/iota.ts';
+import { concat } from '../../array/join.ts';
 import { broadcastTo } from '../../array/shaping.ts';
 import { adjointTimes, conjugated } from '../adjoint.ts';
 import { inOrder, inverseOrder } from '../factors.ts';
 import { diag, matmul } from '../linalg.ts';
 import { determinantOf } from '../solutions.ts';
-import { hintsOf, LinearOperator, type LinearOperatorHints } from './linear-operator.ts';
+import { hintsOf, LinearOperator, type LinearOperatorHints, ratioOf } from './linear-operator.ts';
 
 /** The product of numbers along the last axis, of complex ones too. */
 const productOfDiagonal = (x: Tensor): Tensor => (isComplex(x.dtype) ? determinantOf(diag(x)) : x.prod(-1));
@@ -65,9 +67,11 @@ export class LinearOperatorDiag extends LinearOperator {
   protected override _logAbsDeterminant(): Tensor {
     return this.diag.abs().log().sum(-1);
   }
-  /** The diagonal, as it is. */
-  override eigvals(): Tensor {
-    return this.diagPart();
+  protected override _eigvals(): Tensor {
+    return this.diag;
+  }
+  protected override _cond(): Tensor {
+    return ratioOf(this.diag.abs());
   }
   protected override _inverse(): LinearOperator {
     return new LinearOperatorDiag(this.diag.reciprocal(), { isNonSingular: true });
@@ -142,6 +146,12 @@ export class LinearOperatorIdentity extends LinearOperator {
   protected override _logAbsDeterminant(): Tensor {
     return this.realOf(zeros(toShape(this.#batch), this.dtype));
   }
+  protected override _eigvals(): Tensor {
+    return this.diagPart();
+  }
+  protected override _cond(): Tensor {
+    return ones(this.batchShape, this.dtype);
+  }
   protected override _inverse(): LinearOperator {
     return this;
   }
@@ -190,6 +200,13 @@ export class LinearOperatorScaledIdentity extends LinearOperator {
   protected override _logAbsDeterminant(): Tensor {
     return this.multiplier.abs().log().mul(this.#rows);
   }
+  protected override _eigvals(): Tensor {
+    return this.diagPart();
+  }
+  protected override _cond(): Tensor {
+    // Of nothing but zeros there is none.
+    return this.multiplier.equal(0).where(constant(Number.NaN, this.dtype), constant(1, this.dtype));
+  }
   protected override _inverse(): LinearOperator {
     return new LinearOperatorScaledIdentity(this.#rows, this.multiplier.reciprocal(), {
       isNonSingular: true,
@@ -235,6 +252,9 @@ export class LinearOperatorZeros extends LinearOperator {
   }
   protected override _logAbsDeterminant(): Tensor {
     return this.realOf(zeros(this.batchShape, this.dtype)).log();
+  }
+  protected override _eigvals(): Tensor {
+    return this.diagPart();
   }
 }
 
@@ -282,6 +302,13 @@ export class LinearOperatorHouseholder extends LinearOperator {
   }
   protected override _diagPart(): Tensor {
     return this.#unit.squeeze(-1).abs().square().mul(-2).add(1).cast(this.dtype);
+  }
+  protected override _eigvals(): Tensor {
+    const first = ones(toShape([...dims(this.reflectionAxis).slice(0, -1), 1]), this.dtype);
+    return concat([first.neg(), onesLike(this.reflectionAxis).at('...', '1:') as Tensor], -1);
+  }
+  protected override _cond(): Tensor {
+    return ones(this.batchShape, this.dtype);
   }
   protected override _inverse(): LinearOperator {
     return this;
@@ -331,6 +358,9 @@ export class LinearOperatorPermutation extends LinearOperator {
   }
   protected override _diagPart(): Tensor {
     return this.perm.equal(iota(this.domainDimension).cast(this.perm.dtype)).cast(this.dtype);
+  }
+  protected override _cond(): Tensor {
+    return ones(this.batchShape, this.dtype);
   }
   protected override _inverse(): LinearOperator {
     return this.adjoint();

@@ -1,5 +1,6 @@
 // Operators whose matrices have few different numbers: circulant ones, Toeplitz's, three diagonals.
 import { type DType, InvalidArgumentError, isComplex } from '@eagre/backend';
+import { checkOneOf } from '../../../arguments/checks.ts';
 import { type Dim, type Dims, mulDims, subDims } from '../../../shapes/dim.ts';
 import { dims, toShape } from '../../../shapes/dims.ts';
 import { broadcastShapes, showShape } from '../../../shapes/shape.ts';
@@ -23,17 +24,17 @@ import {
 } from '../bands.ts';
 import { diag } from '../linalg.ts';
 import { determinantOf } from '../solutions.ts';
-import { hintsOf, LinearOperator, type LinearOperatorHints } from './linear-operator.ts';
+import { hintsOf, LinearOperator, type LinearOperatorHints, ratioOf } from './linear-operator.ts';
 
 /** Options of circulant operators. */
 export interface CirculantOptions extends LinearOperatorHints {
-  /** The dtype of what the operator takes and gives: complex64 by default, or that of the spectrum if it is complex128. */
+  /** The dtype of what the operator takes and gives, complex64 by default. It need not be that of the spectrum, in which all is computed. */
   readonly inputOutputDtype?: DType;
 }
 
 /** What circulant operators of one, two or three axes share: Fourier transforms make products of them. */
 abstract class Circulant extends LinearOperator {
-  /** The transform of the kernel that the operator convolves with: complex [..., n₁, …]. */
+  /** The transform of the kernel that the operator convolves with [..., n₁, …]. */
   readonly spectrum: Tensor;
   readonly #axes: 1 | 2 | 3;
 
@@ -45,21 +46,14 @@ abstract class Circulant extends LinearOperator {
         `spectrum is ${given.dtype} ${showShape(given.shape)}, expected floats or complex numbers of rank ${axes} or more`,
         what,
       );
-    const wide = given.dtype === 'float64' || given.dtype === 'complex128';
-    const complex = wide ? 'complex128' : 'complex64';
-    const dtype = inputOutputDtype ?? complex;
-    const allowed: readonly DType[] = wide ? ['complex128', 'float64'] : ['complex64', 'float32'];
-    if (!allowed.includes(dtype))
-      throw new InvalidArgumentError(
-        `inputOutputDtype is ${String(dtype)}, expected ${allowed.join(' or ')}`,
-        what,
-      );
+    const dtype = inputOutputDtype ?? 'complex64';
+    checkOneOf(dtype, ['float32', 'float64', 'complex64', 'complex128'], 'inputOutputDtype', what);
     super(
       dtype,
       hints,
       isComplex(given.dtype) ? { isSquare: true } : { isSquare: true, isSelfAdjoint: true },
     );
-    this.spectrum = isComplex(given.dtype) ? given : given.cast(complex);
+    this.spectrum = given;
     this.#axes = axes;
   }
   get #sizes(): Dims {
@@ -72,12 +66,18 @@ abstract class Circulant extends LinearOperator {
     const n = this.#sizes.reduce(mulDims, 1 as Dim);
     return [...this.#batch, n, n];
   }
+  /** The spectrum as complex numbers: in their dtype all is computed. */
+  get #complex(): Tensor {
+    const { spectrum } = this;
+    if (isComplex(spectrum.dtype)) return spectrum;
+    return spectrum.cast(spectrum.dtype === 'float64' ? 'complex128' : 'complex64');
+  }
   /** The kernel: the inverse transform of the spectrum. */
   convolutionKernel(): Tensor {
-    return this.#out([ifft, ifft2d, ifft3d][this.#axes - 1](this.spectrum));
+    return this.#out([ifft, ifft2d, ifft3d][this.#axes - 1](this.#complex));
   }
   #out(x: Tensor): Tensor {
-    return isComplex(this.dtype) ? x : real(x);
+    return (isComplex(this.dtype) || !isComplex(x.dtype) ? x : real(x)).cast(this.dtype);
   }
   /** Runs `by` on the transforms of columns [..., n, k]. */
   #transformed(x: Tensor, by: (y: Tensor) => Tensor): Tensor {
@@ -87,14 +87,14 @@ abstract class Circulant extends LinearOperator {
       -2,
     );
     const shape = [...dims(columns).slice(0, -1), ...this.#sizes];
-    const complex = isComplex(columns.dtype) ? columns : columns.cast(this.spectrum.dtype);
+    const complex = columns.cast(this.#complex.dtype);
     const y = by([fft, fft2d, fft3d][this.#axes - 1](reshape(complex, toShape(shape))));
     const back = [ifft, ifft2d, ifft3d][this.#axes - 1](y);
     return this.#out(reshape(back, toShape(dims(columns))).swapAxes(-1, -2));
   }
   /** The spectrum with an axis for columns. */
   #of(adjoint: boolean): Tensor {
-    const s = adjoint ? conjugated(this.spectrum) : this.spectrum;
+    const s = adjoint ? conjugated(this.#complex) : this.#complex;
     return s.expandDims(-this.#axes - 1);
   }
   protected override _matmul(x: Tensor, adjoint: boolean): Tensor {
@@ -107,14 +107,19 @@ abstract class Circulant extends LinearOperator {
     return reshape(this.spectrum, toShape([...this.#batch, this.rangeDimension]));
   }
   toDense(): Tensor {
-    const like = this.#flat;
-    return this._matmul(identityLike(diag(isComplex(this.dtype) ? like : real(like))), false);
+    return this._matmul(identityLike(diag(this.#flat)), false);
   }
   protected override _determinant(): Tensor {
     return this.#out(determinantOf(diag(this.#flat)));
   }
   protected override _logAbsDeterminant(): Tensor {
     return this.#flat.abs().log().sum(-1);
+  }
+  protected override _eigvals(): Tensor {
+    return this.#flat;
+  }
+  protected override _cond(): Tensor {
+    return ratioOf(this.#flat.abs());
   }
   protected override _trace(): Tensor {
     return this.#out(this.#flat.sum(-1));
