@@ -3,25 +3,25 @@
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
 import { cond, switchCase } from '@eagre/graph';
-import { branch, loop, truth } from '../branches.ts';
+import { argumentsOfBranch, branch, loop, truth } from '../branches.ts';
 import { type OpTable, several, type Translate } from '../op-row.ts';
 import type { Value } from '../values.ts';
 import { vjps } from '../vjp.ts';
 
 const runIf: Translate = (c) => {
-  const args = c.inputs.slice(1);
-  const call = (name: string) => (): Value[] => c.runtime.call(c.funcAttr(name).name ?? '', args);
-  return branch(c, [call('then_branch'), call('else_branch')], ([then, otherwise]) =>
+  const functions = ['then_branch', 'else_branch'].map(
+    (name, i) => (): Value[] => c.runtime.call(c.funcAttr(name).name ?? '', argumentsOfBranch(c, i)),
+  );
+  return branch(c, functions, ([then, otherwise]) =>
     cond(truth(c.x(0)) as Tensor, then as never, otherwise as never),
   );
 };
 
 const runCase: Translate = (c) => {
-  const args = c.inputs.slice(1);
   const functions = c.funcsAttr('branches').map(
-    ({ name = '' }) =>
+    ({ name = '' }, i) =>
       () =>
-        c.runtime.call(name, args),
+        c.runtime.call(name, argumentsOfBranch(c, i)),
   );
   return branch(c, functions, (branches) => switchCase(c.x(0), branches as never));
 };
