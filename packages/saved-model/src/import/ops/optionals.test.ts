@@ -52,7 +52,7 @@ test('gradients of branches also run in a traced function, of known and of unkno
       const inputSignature =
         name === 'alike' || name === 'either' ? [rows] : [new TensorSpec([], 'int32'), rows];
       const run = (...args: tf.Tensor[]): unknown => model[name]?.(...args);
-      traced.set(name, tfFunction({ inputSignature } as never)(run as never) as unknown as Call);
+      traced.set(name, tfFunction(run as never, { inputSignature } as never) as unknown as Call);
     }
     for (const [i, { call, args, result }] of golden.calls.entries()) {
       if (!names.includes(call)) continue;
