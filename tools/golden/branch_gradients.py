@@ -48,6 +48,23 @@ class Branches(tf.Module):
     def several(self, i, x):
         return self.trained(lambda: tf.switch_case(i, [lambda: tf.exp(x * self.w), lambda: self.w**3, lambda: tf.tanh(x) * self.w**2]))
 
+    @tf.function(input_signature=[ROWS])
+    def alike(self, x):
+        loss, gradient = self.trained(lambda: tf.cond(tf.reduce_sum(x) > 0, lambda: tf.exp(x * self.w), lambda: tf.sin(self.w) * tf.cos(x * self.w) * 3.0))
+        self.w.assign_sub(0.1 * gradient)
+        return loss, gradient
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int32), ROWS])
+    def several_alike(self, i, x):
+        return self.trained(lambda: tf.switch_case(i, [lambda: tf.exp(x * self.w), lambda: x * self.w**3, lambda: tf.tanh(x) * self.w**2]))
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int32), ROWS])
+    def nested(self, i, x):
+        def inner():
+            return tf.cond(i % 2 == 0, lambda: tf.exp(x * self.w), lambda: tf.sin(x * self.w) ** 2)
+
+        return self.trained(lambda: tf.cond(i > 3, lambda: inner() * tf.cos(self.w), lambda: tf.tanh(x * self.w)))
+
     @tf.function(input_signature=[tf.TensorSpec([], tf.int32), ROWS])
     def turns(self, n, x):
         def turn(i, y):
@@ -84,6 +101,15 @@ class Branches(tf.Module):
         return loss, tape.gradient(loss, x)
 
     @tf.function(input_signature=[ROWS])
+    def slices(self, x):
+        self.w.assign_add([1.0, 1.0])
+        return tf.IndexedSlices(x, tf.range(tf.shape(x)[0]))
+
+    @tf.function(input_signature=[tf.IndexedSlicesSpec([None, 2], tf.float32)])
+    def of_slices(self, x):
+        return x.values * 2
+
+    @tf.function(input_signature=[ROWS])
     def batched(self, x):
         double = tf.nondifferentiable_batch_function(1, 8, 10)(lambda y: (y * 2, tf.reduce_sum(y, 1)))
         return double(x + self.w)
@@ -106,7 +132,7 @@ with tempfile.TemporaryDirectory() as folder:
     image = np.add.outer(np.add.outer(np.arange(9) * 11, np.arange(10) * 7), [0, 40, 80]).astype(np.uint8)
     rows = [[1.0, 2.0], [-0.5, 0.25], [0.75, 1.5]]
     for name, *args in [
-        ('either', rows), ('either', [[-1.0, -2.0], [0.5, 0.25]]), ('either', [[0.1, 0.2]]), ('several', 0, rows), ('several', 1, rows), ('several', 7, rows), ('turns', 3, rows),
+        ('either', rows), ('either', [[-1.0, -2.0], [0.5, 0.25]]), ('either', [[0.1, 0.2]]), ('several', 0, rows), ('several', 1, rows), ('several', 7, rows), ('alike', rows), ('alike', [[-1.0, -2.0], [0.5, 0.25], [0.1, 0.2]]), *[('several_alike', i, rows) for i in (0, 1, 7)], *[('nested', i, rows) for i in (1, 4, 5)], ('turns', 3, rows),
         ('turns', 0, rows), ('turns', 9, [[0.1, -0.2]]), ('rounded', [[0.3, -0.7], [1.5, -1.2]]), ('rounded_columns', [[0.3, -0.7], [1.5, -0.2]]), ('rows_of_ragged', rows), ('read_twice', rows), ('batched', rows), ('texts', [1, 2]), ('compressed', image, 40), ('compressed', image, 95),
     ]:
         specs = getattr(model, name).concrete_functions[0].structured_input_signature[0]

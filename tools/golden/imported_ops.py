@@ -11,6 +11,10 @@ os.environ.setdefault('CUDA_VISIBLE_DEVICES', '-1')
 
 import numpy as np
 import tensorflow as tf
+from google.protobuf import descriptor_pb2
+from tensorflow.core.example import example_pb2, feature_pb2
+from tensorflow.python.framework import function
+from tensorflow.python.ops import functional_ops
 
 SEED = 11
 TARGET = pathlib.Path(__file__).parents[2] / 'packages' / 'saved-model' / 'golden' / 'imported-ops.json.gz'
@@ -27,7 +31,7 @@ def stored(x):
     if x.dtype.kind == 'c':
         return {'complex': [stored(x.real), stored(x.imag)], 'dtype': x.dtype.name}
     if x.dtype == object:
-        return {'dtype': 'string', 'shape': list(x.shape), 'data': [s.decode() for s in x.reshape(-1)]}
+        return {'dtype': 'string', 'shape': list(x.shape), 'data': [s.decode(errors='surrogateescape') for s in x.reshape(-1)]}
     data = x.reshape(-1).tolist()
     if x.dtype.kind == 'f':
         data = [float(f'{v:.8g}') if np.isfinite(v) else 'NaN' if np.isnan(v) else 'Infinity' if v > 0 else '-Infinity' for v in data]
@@ -444,6 +448,63 @@ with tf.Graph().as_default() as graph, tf.compat.v1.Session() as session:
         case(f'ParseSingleSequenceExample{n}', *tf.nest.flatten(list(R.ParseSingleSequenceExample(
             serialized=one, feature_list_dense_missing_assumed_empty=['more', 'points'], context_sparse_keys=['tags'], context_dense_keys=['id'], feature_list_sparse_keys=['words'],
             feature_list_dense_keys=['points', 'more'], context_dense_defaults=[tf.constant(-1, tf.int64)], debug_name='', **types))))
+
+    # Cells and transforms of frozen graphs of TensorFlow 1
+    weights, gates = tf.reshape(tf.sin(tf.range(7 * 16, dtype=tf.float32)), [7, 16]), tf.cos(tf.range(16, dtype=tf.float32))
+    states = [tf.sin(tf.reshape(tf.range(8, dtype=tf.float32), [2, 4]) + n) for n in range(2)]
+    peepholes = {name: tf.cos(tf.range(4, dtype=tf.float32) + n) for n, name in enumerate(['wci', 'wcf', 'wco'])}
+    cell = dict(cs_prev=states[0] * 3, h_prev=states[1], w=weights, b=gates, **peepholes)
+    for use_peephole in (False, True):
+        case(f'LSTMBlockCell{use_peephole}', *R.LSTMBlockCell(x=x, use_peephole=use_peephole, cell_clip=1.5 if use_peephole else -1, forget_bias=0.5, **cell))
+        for name, options in [('BlockLSTM', {'forget_bias': 0.5}), ('BlockLSTMV2', {})]:
+            steps_of = tf.stack([x, y, p, u])
+            # Behind the last step TensorFlow clears the states alone; other values are what memory held.
+            case(f'{name}{use_peephole}', *[values if n in (1, 6) else values[:3] for n, values in enumerate(getattr(R, name)(seq_len_max=tf.constant(3 if use_peephole else 4, tf.int64), x=steps_of, use_peephole=use_peephole,
+                                                             cell_clip=1.5 if use_peephole else 0, **options, **cell))])
+    case('GRUBlockCell', *R.GRUBlockCell(x=x, h_prev=states[1], w_ru=weights[:, :8], w_c=weights[:, 8:12], b_ru=gates[:8], b_c=gates[8:12]))
+    wave = tf.sin(tf.reshape(tf.range(300, dtype=tf.float32), [150, 2]) * 0.37)
+    for squared in (False, True):
+        case(f'AudioSpectrogram{squared}', R.AudioSpectrogram(input=wave, window_size=50 - squared, stride=23, magnitude_squared=squared))
+    spectrogram = R.AudioSpectrogram(input=wave, window_size=50, stride=23, magnitude_squared=True)
+    case('Mfcc', R.Mfcc(spectrogram=spectrogram, sample_rate=16000),
+         R.Mfcc(spectrogram=spectrogram, sample_rate=8000, upper_frequency_limit=3000, lower_frequency_limit=120, filterbank_channel_count=9, dct_coefficient_count=5))
+    around = tf.constant([[0, 0], [2, 1], [1, 1], [0, 0]])
+    for mode in ['REFLECT', 'SYMMETRIC']:
+        case(f'FusedPadConv2D{mode}', R.FusedPadConv2D(input=image, paddings=around, filter=kernel, mode=mode, strides=[1, 2, 1, 1], padding='VALID'))
+        case(f'FusedResizeAndPadConv2D{mode}', *[R.FusedResizeAndPadConv2D(
+            input=image, size=[8, 7], paddings=around, filter=kernel, mode=mode, strides=[1, 1, 1, 1], padding='SAME', resize_align_corners=aligned) for aligned in (False, True)])
+    case('Conv', R.Conv(input=image, filter=kernel, strides=[1, 2, 1, 1], padding='SAME'),
+         R.Conv(input=image, filter=kernel, strides=[1, 1, 1, 1], padding='EXPLICIT', explicit_paddings=[0, 0, 1, 2, 0, 1, 0, 0]),
+         R.Conv(input=volume, filter=cube[..., :2, :], strides=[1, 1, 1, 1, 1], padding='VALID', data_format='CHANNELS_LAST'),
+         R.Conv(input=tf.reshape(image, [1, 1, 6, 5, 2]), filter=kernel, strides=[1, 1, 1, 1], padding='SAME', batch_dims=2))
+    case('SparseMatMul', R.SparseMatMul(a=m, b=square, transpose_a=True, transpose_b=False, a_is_sparse=True), R.SparseMatMul(a=tf.cast(m, tf.bfloat16), b=tf.transpose(m), b_is_sparse=True))
+    for centered in (False, True):
+        for normalized in (False, True):
+            case(f'ExtractGlimpse{centered}{normalized}', R.ExtractGlimpse(
+                input=image, size=[3, 2], offsets=[[0.3, 0.6] if normalized else [2., -1.] if centered else [2., 1.]], centered=centered, normalized=normalized, uniform_noise=False, noise='zero'))
+    case('NearestNeighbors', *R.NearestNeighbors(points=m, centers=tf.concat([m * 0.5, m[:1] + 1, m[1:] - 0.3], 0), k=tf.constant(3, tf.int64)),
+         *R.NearestNeighbors(points=m, centers=m[:2], k=tf.constant(5, tf.int64)))
+    case('ParameterizedTruncatedNormal', R.Abs(x=R.Ceil(x=R.ParameterizedTruncatedNormal(shape=[3, 200], means=[0., 1., 2.], stdevs=[1., 2., 1.], minvals=[-0.9, -0.9, -0.9], maxvals=[0., 0., 0.]))))
+    case('NonDeterministicInts', tf.shape(R.NonDeterministicInts(shape=[2, 3])))
+    # The bytes may differ, so what they hold is compared.
+    from_json = R.DecodeJSONExample(json_examples=['{"features": {"feature": {"a": {"int64List": {"value": ["1", -2]}}, "b": {"floatList": {"value": [0.5]}}}}}', '{}'])
+    parsed = tf.io.parse_example(from_json, {'a': tf.io.VarLenFeature(tf.int64), 'b': tf.io.FixedLenFeature([], tf.float32, 3.0)})
+    case('DecodeJSONExample', parsed['a'].indices, parsed['a'].values, parsed['b'])
+
+    # A function's gradient as TensorFlow 1 wrote it
+    @function.Defun(tf.float32, tf.float32)
+    def waves(a, b):
+        return tf.sin(a) * b, tf.reduce_sum(a * a)
+
+    case('SymbolicGradient', *functional_ops.symbolic_gradient([x, y, tf.cos(x), tf.constant(0.5)], [tf.float32, tf.float32], waves))
+    descriptors = descriptor_pb2.FileDescriptorSet()
+    for module in (feature_pb2, example_pb2):
+        module.DESCRIPTOR.CopyToProto(descriptors.file.add())
+    source = b'bytes://' + descriptors.SerializeToString()
+    lists = [feature_pb2.Int64List(value=values).SerializeToString() for values in ([1, -2, 300], [], [7])]
+    sizes, (column,) = R.DecodeProtoV2(bytes=lists, message_type='tensorflow.Int64List', field_names=['value'], output_types=[tf.int64], descriptor_source=source)
+    case('DecodeProtoV2', sizes, column)
+    case('EncodeProto', R.EncodeProto(sizes=sizes, values=[column], field_names=['value'], message_type='tensorflow.Int64List', descriptor_source=source))
 
     results = session.run(cases, feeds)
     text = json.dumps({

@@ -236,7 +236,8 @@ class Stateful(tf.Module):
         shape = tf.constant([3], tf.int64)
         floats = R.StatefulUniform(**source, shape=shape), R.StatefulStandardNormalV2(**source, shape=shape), R.StatefulTruncatedNormal(**source, shape=shape)
         R.RngSkip(**source, delta=tf.constant(5, tf.int64))
-        return [*floats, R.StatefulUniformInt(**source, shape=shape, minval=0, maxval=100), R.StatefulUniformFullInt(**source, shape=shape, dtype=tf.int32), self.state.read_value()]
+        return [*floats, R.StatefulUniformInt(**source, shape=shape, minval=0, maxval=100), R.StatefulUniformFullInt(**source, shape=shape, dtype=tf.int32), R.StatefulRandomBinomial(
+            **source, shape=tf.constant([2, 3]), counts=[10., 200., 3.], probs=[[0.5], [0.1]][0], dtype=tf.int32), self.state.read_value()]
 
     @tf.function(input_signature=[Spec([None], tf.int32)])
     def scatter(self, i):

@@ -32,6 +32,7 @@ const KNOWN: Readonly<Record<string, readonly [Maker, string]>> = {
   ENOTEMPTY: [FailedPreconditionError, 'the folder is not empty'],
   ENAMETOOLONG: [FailedPreconditionError, 'the name is too long'],
   ELOOP: [FailedPreconditionError, 'there are too many symbolic links'],
+  ENXIO: [FailedPreconditionError, 'it is a socket, or a device that is not there'],
   EBUSY: [UnavailableError, 'another program uses it: try again later'],
   ETXTBSY: [UnavailableError, 'another program uses it: try again later'],
   EIO: [UnavailableError, 'the device failed to read or write: try again, and look after the disk'],

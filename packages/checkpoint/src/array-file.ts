@@ -19,7 +19,7 @@ import {
   writeFileAtomic,
   writeFileAtomicSync,
 } from '@eagre/formats';
-import { nodeBuiltin } from '@eagre/formats/internal';
+import { nodeBuiltin, readRegularSync } from '@eagre/formats/internal';
 import type { Bundle, Values } from './bundle.ts';
 import { attributeKey, DEEP, splitKey, splitSlotPath, unescapeName } from './names.ts';
 
@@ -79,7 +79,7 @@ function encode(path: string, format: ArrayFormat, values: Values): Uint8Array {
 
 /** What such a file holds, whoever wrote it. */
 export function openArrayFile(path: string, format: ArrayFormat): Bundle {
-  const bytes = nodeBuiltin('node:fs').readFileSync(path);
+  const bytes = readRegularSync(path, format);
   const arrays =
     format === 'npz' ? decodeNpz(bytes, { file: path }) : decodeSafetensors(bytes, { file: path }).tensors;
   const keys = new Map([...arrays].map(([name, array]) => [keyOf(name), array]));

@@ -21,7 +21,10 @@ export async function run(args: readonly string[], version: string): Promise<num
     await command.parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
+    // The system's own errors say neither which file nor what to do.
+    const { fileError } = await import('@eagre/core/internal');
+    const known = fileError(error);
+    const text = known instanceof Error ? known.message : String(known);
     process.stderr.write(
       `eagre: ${plainLines((process.env['EAGRE_DEBUG'] && error instanceof Error && error.stack) || text)}\n`,
     );

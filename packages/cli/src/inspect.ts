@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { inspectNpy, inspectNpz, inspectSafetensors } from './inspect/arrays.ts';
 import { inspectCheckpoint, newestIn } from './inspect/checkpoint.ts';
@@ -42,10 +42,37 @@ async function inspectFolder(path: string): Promise<Contents> {
   // The variables of a SavedModel, without the rest.
   const saved = join(path, 'variables', 'variables');
   if (existsSync(`${saved}.index`)) return await inspectCheckpoint(saved);
-  const files = readdirSync(path, { recursive: true, encoding: 'utf8' });
-  if (files.some((file) => basename(file).includes('tfevents'))) return await inspectEvents(path);
-  if (files.some((file) => file.endsWith('.safetensors'))) return await inspectSafetensors(path);
+  const kind = kindBelow(path);
+  if (kind === 'events') return await inspectEvents(path);
+  if (kind === 'safetensors') return await inspectSafetensors(path);
   throw new Error(`there are neither a SavedModel nor checkpoints, event files or safetensors in ${path}`);
+}
+
+/** So many names are looked at: `/` has no end. */
+const MOST_NAMES = 100_000;
+
+/** What files in a folder and below tell of it. Folders below that may not be read are left out. */
+function kindBelow(path: string): 'events' | 'safetensors' | undefined {
+  let found: 'safetensors' | undefined;
+  let count = 0;
+  const waiting = [path];
+  for (let folder = waiting.shift(); folder !== undefined; folder = waiting.shift()) {
+    for (const entry of entriesOf(folder, folder === path)) {
+      if (++count > MOST_NAMES) return found;
+      if (entry.name.includes('tfevents')) return 'events';
+      if (entry.name.endsWith('.safetensors')) found = 'safetensors';
+      if (entry.isDirectory()) waiting.push(join(folder, entry.name));
+    }
+  }
+  return found;
+}
+function entriesOf(folder: string, isFirst: boolean): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if (isFirst) throw error;
+    return [];
+  }
 }
 
 /** For people to read. */

@@ -1,6 +1,7 @@
 // `eagre serve`: finds the models in a folder or a file, and serves them.
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { readRegularSync } from '@eagre/formats/internal';
 import {
   createServer,
   type ModelConfig,
@@ -119,7 +120,7 @@ function holdsVersions(folder: string): boolean {
 
 /** The models that a file lists. Its paths start from its folder. @throws Error for another file */
 function modelsInFile(file: string): Record<string, ModelConfig> {
-  const config = JSON.parse(readFileSync(file, 'utf8')) as {
+  const config = JSON.parse(new TextDecoder().decode(readRegularSync(file, 'models'))) as {
     readonly models?: Readonly<Record<string, ModelConfig>>;
   } | null;
   const models = config?.models;

@@ -1,5 +1,6 @@
 /** What Eagre's other packages build on. No promise is made to anyone else: names here change without notice. */
 
+export { fileError } from '@eagre/backend';
 export type { IntegerLike, IntegersLike, ShapeLike } from './arguments/argument-kinds.ts';
 export * as kind from './arguments/argument-kinds.ts';
 export {

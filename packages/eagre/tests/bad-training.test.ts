@@ -1,16 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fuzzCalls, type Subject } from '@eagre/testing';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { temporaryFolder } from '../../testing/src/temporary.ts';
 import * as tf from '../src/index.ts';
 
 // What compile, fit, evaluate, predict and callbacks take, wrong in a place or two.
 
 const SECONDS = Number(process.env.EAGRE_FUZZ_SECONDS ?? 6);
 
-const folder = mkdtempSync(join(tmpdir(), 'eagre-bad-training-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+// Checkpoints may be written beside a folder, with its name.
+const folder = join(temporaryFolder('bad-training'), 'given');
+mkdirSync(folder);
 /** Wherever a wrong path leads, it is below the folder of this test. */
 const inside = (path: unknown): string =>
   typeof path === 'string' ? join(folder, `_${path}`) : path === undefined ? folder : (path as string);

@@ -1,10 +1,10 @@
 // Settings of devices, errors, averages, and what tests ask: names of TensorFlow that are no ops.
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { placement } from '@eagre/backend';
 import { determinism } from '@eagre/core/internal';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { temporaryFolder } from '../../testing/src/temporary.ts';
 import * as tf from '../src/index.ts';
 
 const { InvalidArgumentError, NotFoundError, UnimplementedError, FailedPreconditionError } = tf.errors;
@@ -27,7 +27,7 @@ describe('tf.errors', () => {
   });
 
   test('are thrown', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'eagre-errors-'));
+    const folder = temporaryFolder('errors');
     for (const name of ['a', 'b']) writeFileSync(join(folder, name), '');
     expect(() => tf.io.gfile.copy(join(folder, 'a'), join(folder, 'b'))).toThrow(
       tf.errors.AlreadyExistsError,
@@ -171,9 +171,7 @@ describe('tf.train', () => {
 
   test('views of checkpoints', () => {
     const model = { a: new tf.Variable(1), more: [new tf.Variable(2)] };
-    const path = new tf.train.Checkpoint(model).write(
-      join(mkdtempSync(join(tmpdir(), 'eagre-view-')), 'c'),
-    ) as string;
+    const path = new tf.train.Checkpoint(model).write(join(temporaryFolder('view'), 'c')) as string;
     const view = new tf.train.CheckpointView(path);
     expect([...view.children(0).keys()].sort()).toContain('a');
     expect(view.descendants()[0]).toBe(0);
@@ -203,9 +201,7 @@ describe('tf.train', () => {
     }
     const progress = new Progress();
     progress.seen = 7;
-    const path = new tf.train.Checkpoint({ progress }).write(
-      join(mkdtempSync(join(tmpdir(), 'eagre-state-')), 'c'),
-    ) as string;
+    const path = new tf.train.Checkpoint({ progress }).write(join(temporaryFolder('state'), 'c')) as string;
     const restored = new Progress();
     new tf.train.Checkpoint({ progress: restored }).restore(path);
     expect(restored.seen).toBe(7);

@@ -115,7 +115,7 @@ test('the page of formats', async () => {
   const page = `# Formats of models
 
 What is covered, format by format. \`packages/eagre/tests/model-formats.test.ts\` writes this page from the models that tests and \`pnpm interop\` go
-through. The guides: [SavedModels](saved-models.md), [Keras's files](saving-models.md), [ONNX](onnx.md) and its [ops](onnx-ops.md),
+through. The guides: [SavedModels](saved-models.md) and their [ops](saved-model-ops.md), [Keras's files](saving-models.md), [ONNX](onnx.md) and its [ops](onnx-ops.md),
 [models of Hugging Face](hugging-face.md). \`eagre convert\` goes from one to the other, see [the command line](cli.md).
 
 | format | direction | models | how it is checked |

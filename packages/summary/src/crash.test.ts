@@ -1,12 +1,10 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { bundledProgram } from '../../testing/src/bundled.ts';
+import { temporaryFolder } from '../../testing/src/temporary.ts';
 import { readEvents } from './index.ts';
-import { removeTemporaryFolders, temporaryFolder } from './testing/temporary.ts';
-
-afterAll(removeTemporaryFolders);
 
 // `pnpm fuzz --runs=200` kills more.
 const KILLS = Number(process.env['EAGRE_FUZZ_RUNS'] ?? 60);
@@ -32,7 +30,7 @@ const program = await bundledProgram(
 it('a writer that is killed leaves a file that can be read up to its last whole record', {
   timeout: 180_000,
 }, async () => {
-  const folder = temporaryFolder();
+  const folder = temporaryFolder('summary');
   const runs = Array.from({ length: KILLS }, (_, i) => i);
   const worker = async (): Promise<void> => {
     for (let i = runs.pop(); i !== undefined; i = runs.pop())

@@ -6,17 +6,15 @@ import { DataLossError, InvalidArgumentError } from '@eagre/backend';
 import { nameScope, ones, type Tensor } from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
 import { tfFunction } from '@eagre/graph';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { temporaryFolder } from '../../testing/src/temporary.ts';
 import { createFileWriter, experimental, summaryIterator, write } from './index.ts';
-import { removeTemporaryFolders, temporaryFolder } from './testing/temporary.ts';
-
-afterAll(removeTemporaryFolders);
 
 const { summaryScope, writeRawPb } = experimental;
 
 /** What `fn` writes, after the version. */
 function written(fn: () => void): readonly tensorflow.Event[] {
-  const folder = temporaryFolder();
+  const folder = temporaryFolder('summary');
   const writer = createFileWriter(folder);
   writer.asDefault(fn);
   writer.close();

@@ -3,17 +3,15 @@ import '@eagre/backend-native';
 import { constant, InvalidArgumentError, nameScope, type Tensor, Variable } from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
 import { cond, TensorSpec, tfFunction, whileLoop } from '@eagre/graph';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../testing/src/temporary.ts';
 import * as summary from './index.ts';
-import { removeTemporaryFolders, temporaryFolder } from './testing/temporary.ts';
-
-afterAll(removeTemporaryFolders);
 
 afterEach(() => summary.experimental.setStep(null));
 
 /** Runs `fn` with a default writer. @returns the scalars that were written: tag, step, value. */
 function written(fn: (writer: summary.SummaryWriter) => void): unknown[] {
-  const folder = temporaryFolder();
+  const folder = temporaryFolder('summary');
   using writer = summary.createFileWriter(folder);
   writer.asDefault(() => fn(writer));
   return read(folder);
@@ -127,7 +125,11 @@ describe('in a traced function', () => {
   });
 
   it('the writer is that of each run, or the one that the function made the default', () => {
-    const [first, second, own] = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
+    const [first, second, own] = [
+      temporaryFolder('summary'),
+      temporaryFolder('summary'),
+      temporaryFolder('summary'),
+    ];
     const writer = summary.createFileWriter(own);
     const f = tfFunction((x: Tensor) => {
       summary.scalar('outer', x, { step: 1 });
@@ -154,7 +156,7 @@ describe('in a traced function', () => {
   });
 
   it('all kinds, below name scopes, of any size', () => {
-    const folder = temporaryFolder();
+    const folder = temporaryFolder('summary');
     const f = tfFunction({ inputSignature: [new TensorSpec([null, 4, 4, 1])] })((x: Tensor) => {
       nameScope('scope', () => {
         summary.histogram('h', x, { buckets: 2 });
@@ -195,7 +197,7 @@ describe('in a traced function', () => {
 });
 
 it('traceExport writes the graphs that ran to the default writer, with its step and tag', () => {
-  const folder = temporaryFolder();
+  const folder = temporaryFolder('summary');
   const double = tfFunction((x: Tensor) => x.add(x));
   const writer = summary.createFileWriter(folder);
   writer.asDefault(4, () => {

@@ -5,13 +5,11 @@ import { constant, nameScope, type Tensor } from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
 import { TensorSpec, tfFunction } from '@eagre/graph';
 import { decode } from 'fast-png';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../testing/src/temporary.ts';
 import { histogramRows } from './histogram.ts';
 import { byName, groupName } from './hparams.ts';
 import * as summary from './index.ts';
-import { removeTemporaryFolders, temporaryFolder } from './testing/temporary.ts';
-
-afterAll(removeTemporaryFolders);
 
 // Files by real TensorFlow and TensorBoard, made by tools/golden/summaries.py.
 const folder = new URL('../golden/', import.meta.url);
@@ -27,7 +25,7 @@ let ours: tensorflow.Event[];
 
 beforeAll(() => {
   const { images, bytes: pixels, integers, clips, values } = golden.v2;
-  const file = temporaryFolder();
+  const file = temporaryFolder('summary');
   const writer = summary.createFileWriter(file);
   const double = tfFunction(function double(x: Tensor) {
     return x.add(x);

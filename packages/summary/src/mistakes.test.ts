@@ -3,6 +3,7 @@ import '@eagre/backend-js';
 import { EagreError } from '@eagre/backend';
 import { ones } from '@eagre/core';
 import { afterAll, expect, test } from 'vitest';
+import { temporaryFolder } from '../../testing/src/temporary.ts';
 import {
   createFileWriter,
   Discrete,
@@ -17,11 +18,9 @@ import {
   scalar,
   summaryIterator,
 } from './index.ts';
-import { removeTemporaryFolders, temporaryFolder } from './testing/temporary.ts';
 
-afterAll(removeTemporaryFolders);
 const bad = (value: unknown): never => value as never;
-const writer = createFileWriter(temporaryFolder());
+const writer = createFileWriter(temporaryFolder('summary'));
 afterAll(() => writer.close());
 
 const mistakes: Readonly<Record<string, readonly [() => unknown, string]>> = {

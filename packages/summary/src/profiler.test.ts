@@ -1,6 +1,5 @@
 import '@eagre/backend-js';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   AlreadyExistsError,
@@ -14,9 +13,10 @@ import { profiling } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
 import { tfFunction } from '@eagre/graph';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../testing/src/temporary.ts';
 import { Profile, ProfilerOptions, start, stop, Trace } from './profiler.ts';
 
-const logs = (): string => mkdtempSync(join(tmpdir(), 'eagre-profile-'));
+const logs = (): string => temporaryFolder('profile');
 
 /** The events of the one profile in a folder, with their names. */
 function read(logdir: string): { name: string; from: number; to: number; stats: unknown }[] {

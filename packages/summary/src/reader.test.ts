@@ -4,12 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { DataLossError, InvalidArgumentError, NotFoundError } from '@eagre/backend';
 import { encodeRecord, readRecords, tensorflow } from '@eagre/formats';
 import fc from 'fast-check';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
+import { temporaryFolder } from '../../testing/src/temporary.ts';
 import { readEvents, type SummaryEvent, summaryIterator } from './index.ts';
 import { decodeEvent } from './read-events.ts';
-import { removeTemporaryFolders, temporaryFolder } from './testing/temporary.ts';
-
-afterAll(removeTemporaryFolders);
 
 const golden = (name: string): Uint8Array =>
   new Uint8Array(readFileSync(fileURLToPath(new URL(`../golden/${name}.tfevents`, import.meta.url))));
@@ -32,7 +30,7 @@ const scalars = { plugin_data: { plugin_name: 'scalars' } };
 const brief = (e: SummaryEvent): unknown => (e.kind === 'scalar' ? [e.run, e.tag, e.step, e.value] : e.kind);
 
 it('reads folders by run and name, synchronously or not', async () => {
-  const folder = temporaryFolder();
+  const folder = temporaryFolder('summary');
   for (const run of ['train', 'validation/deep']) mkdirSync(join(folder, run), { recursive: true });
   writeFileSync(join(folder, 'events.out.tfevents.2'), scalar('top', 1, scalars));
   writeFileSync(join(folder, 'train/events.out.tfevents.2'), scalar('loss', 2));
@@ -55,7 +53,7 @@ it('reads folders by run and name, synchronously or not', async () => {
 });
 
 it('ends quietly at a record that is half there', () => {
-  const file = join(temporaryFolder(), 'tfevents');
+  const file = join(temporaryFolder('summary'), 'tfevents');
   const [whole, half] = [scalar('a', 1, scalars), scalar('a', 2)];
   for (let length = 0; length < half.length; length++) {
     writeFileSync(file, Buffer.concat([whole, half.subarray(0, length)]));
@@ -65,7 +63,7 @@ it('ends quietly at a record that is half there', () => {
 });
 
 it('follows files that grow, and new ones', async () => {
-  const folder = temporaryFolder();
+  const folder = temporaryFolder('summary');
   const first = join(folder, 'tfevents.1');
   const half = scalar('a', 2);
   writeFileSync(first, Buffer.concat([scalar('a', 1, scalars), half.subarray(0, 9)]));
@@ -88,7 +86,7 @@ it('follows files that grow, and new ones', async () => {
 });
 
 it('says what it cannot read', async () => {
-  const folder = temporaryFolder();
+  const folder = temporaryFolder('summary');
   expect(() => [...readEvents(join(folder, 'none'))]).toThrow(NotFoundError);
   expect(() => [...summaryIterator(join(folder, 'none'))]).toThrow(NotFoundError);
   const text = join(folder, 'text');
@@ -112,7 +110,7 @@ it('says what it cannot read', async () => {
 });
 
 it('a tensor that no array holds is null, and reading goes on', () => {
-  const file = join(temporaryFolder(), 'tfevents');
+  const file = join(temporaryFolder('summary'), 'tfevents');
   const handle = { dtype: 20, tensor_shape: {} };
   const event = tensorflow.Event.encode({ summary: { value: [{ tag: 'c', tensor: handle }] } });
   writeFileSync(file, Buffer.concat([encodeRecord(event), scalar('a', 1, scalars)]));
@@ -163,7 +161,7 @@ it('mutated records are events or a typed error, in bounded memory', { timeout: 
 });
 
 it('mutated files are events up to the mistake, or a typed error', () => {
-  const file = join(temporaryFolder(), 'tfevents');
+  const file = join(temporaryFolder('summary'), 'tfevents');
   let refused = 0;
   fc.assert(
     fc.property(fc.constantFrom('v1', 'v2'), faults, (name, list) => {
@@ -188,7 +186,7 @@ function bytesIn(event: SummaryEvent): number {
 }
 
 it('leaves out files and folders that are removed while others are read', async () => {
-  const folder = join(temporaryFolder(), 'removed');
+  const folder = join(temporaryFolder('summary'), 'removed');
   const one = tensorflow.Event.encode({ wall_time: 1, step: 1, file_version: 'brain.Event:2' });
   const write = (): void => {
     for (const name of ['a', 'b', 'c']) {

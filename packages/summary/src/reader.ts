@@ -3,7 +3,7 @@ import { DataLossError, InvalidArgumentError, NotFoundError } from '@eagre/backe
 import type { NamedFunction } from '@eagre/core';
 import { checkFlag, checkPath, defineFunction, shown } from '@eagre/core/internal';
 import { FormatError, RecordParser, tensorflow } from '@eagre/formats';
-import { nodeBuiltin } from '@eagre/formats/internal';
+import { nodeBuiltin, openRegular } from '@eagre/formats/internal';
 import { decodeEvent, type KnownMetadata, type SummaryEvent } from './read-events.ts';
 
 export interface ReadEventsOptions {
@@ -165,7 +165,7 @@ class EventTail {
   }
 
   async *readAsync(): AsyncGenerator<SummaryEvent, void, undefined> {
-    const file = await nodeBuiltin('node:fs').promises.open(this.#path, 'r').catch(gone);
+    const file = await opened(this.#path).catch(gone);
     if (file === null) return;
     try {
       for (;;) {
@@ -208,9 +208,23 @@ class EventTail {
   }
 }
 
+/** @throws FormatError for what is no regular file */
+async function opened(path: string): Promise<FileHandle> {
+  const { promises } = nodeBuiltin('node:fs');
+  if ((await promises.stat(path)).isFile()) return promises.open(path, 'r');
+  throw new FormatError({
+    format: 'events',
+    file: path,
+    what: 'the file',
+    expected: 'a regular one',
+    got: 'a folder, a pipe or a device',
+  });
+}
+type FileHandle = Awaited<ReturnType<typeof import('node:fs').promises.open>>;
+
 function open(path: string, listed: boolean): number | null {
   try {
-    return nodeBuiltin('node:fs').openSync(path, 'r');
+    return openRegular(path, 'events');
   } catch (cause) {
     gone(cause);
     if (listed) return null;

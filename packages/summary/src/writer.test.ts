@@ -5,10 +5,10 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import { constant, nameScope, Variable } from '@eagre/core';
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { bundledProgram } from '../../testing/src/bundled.ts';
+import { temporaryFolder } from '../../testing/src/temporary.ts';
 import * as summary from './index.ts';
-import { removeTemporaryFolders, temporaryFolder } from './testing/temporary.ts';
 
 const writer = await bundledProgram(
   `
@@ -20,8 +20,6 @@ const writer = await bundledProgram(
 `,
   'summary/src',
 );
-
-afterAll(removeTemporaryFolders);
 
 afterEach(() => {
   summary.experimental.setStep(null);
@@ -35,7 +33,7 @@ const scalarsIn = (folder: string): unknown[] =>
 
 describe('the file', () => {
   it("has TensorFlow's name, and says its version first", () => {
-    const folder = join(temporaryFolder(), 'a/b');
+    const folder = join(temporaryFolder('summary'), 'a/b');
     const now = Math.floor(Date.now() / 1000);
     for (const options of [{}, { filenameSuffix: '.mine' }])
       summary.createFileWriter(folder, options).close();
@@ -56,7 +54,7 @@ describe('the file', () => {
 
   it('is written when more than maxQueue events wait, when flushMillis are over, and by flush', () => {
     vi.useFakeTimers();
-    const folder = temporaryFolder();
+    const folder = temporaryFolder('summary');
     using writer = summary.createFileWriter(folder, { maxQueue: 2, flushMillis: 500 });
     const write = (step: number): number => {
       summary.scalar('a', step, { step });
@@ -78,7 +76,7 @@ describe('the file', () => {
   });
 
   it('is refused for bad options', () => {
-    const folder = join(temporaryFolder(), 'none');
+    const folder = join(temporaryFolder('summary'), 'none');
     for (const options of [
       { maxQueue: -1 },
       { maxQueue: 0.5 },
@@ -92,7 +90,7 @@ describe('the file', () => {
   });
 
   it('has everything when the process ends without closing it, and does not keep the process alive', () => {
-    const folder = temporaryFolder();
+    const folder = temporaryFolder('summary');
     const start = performance.now();
     const { status, stderr } = spawnSync(process.execPath, [writer, folder], { encoding: 'utf8' });
     expect([status, stderr]).toEqual([0, '']);
@@ -103,7 +101,7 @@ describe('the file', () => {
 
 describe('the default writer', () => {
   it('is that of the innermost scope, whose end writes', () => {
-    const [outer, inner] = [temporaryFolder(), temporaryFolder()];
+    const [outer, inner] = [temporaryFolder('summary'), temporaryFolder('summary')];
     const [a, b] = [summary.createFileWriter(outer), summary.createFileWriter(inner)];
     expect(summary.scalar('x', 1, { step: 1 })).toBe(false);
     const result = a.asDefault(() => {
@@ -125,7 +123,7 @@ describe('the default writer', () => {
   });
 
   it('ends also when the function throws, and takes no promise', () => {
-    const writer = summary.createFileWriter(temporaryFolder());
+    const writer = summary.createFileWriter(temporaryFolder('summary'));
     expect(() =>
       writer.asDefault(() => {
         throw new Error('no');
@@ -136,7 +134,7 @@ describe('the default writer', () => {
   });
 
   it('cannot be closed already', () => {
-    const writer = summary.createFileWriter(temporaryFolder());
+    const writer = summary.createFileWriter(temporaryFolder('summary'));
     writer.init();
     const scope = writer.asDefault();
     writer.close();
@@ -152,7 +150,7 @@ describe('the default writer', () => {
 
 describe('steps', () => {
   it('come from the call, the scope or setStep: numbers, bigints, tensors, variables', () => {
-    const folder = temporaryFolder();
+    const folder = temporaryFolder('summary');
     const writer = summary.createFileWriter(folder);
     const step = new Variable(5n);
     writer.asDefault(10, () => {
@@ -170,7 +168,7 @@ describe('steps', () => {
   });
 
   it("TensorFlow's words where there is none", () => {
-    summary.createFileWriter(temporaryFolder()).asDefault(() => {
+    summary.createFileWriter(temporaryFolder('summary')).asDefault(() => {
       expect(() => summary.scalar('a', 1)).toThrow(
         'No step set. Please specify one either through the `step` option or through tf.summary.experimental.setStep()',
       );
@@ -186,7 +184,7 @@ describe('steps', () => {
 
 describe('recordIf', () => {
   it('asks at each summary', () => {
-    const folder = temporaryFolder();
+    const folder = temporaryFolder('summary');
     const allowed = new Variable(true);
     summary.createFileWriter(folder).asDefault(() => {
       let step = 0;
@@ -215,7 +213,7 @@ describe('recordIf', () => {
   it('wants a truth value', () => {
     expect(() => summary.recordIf(1 as never)).toThrow('expected a boolean');
     expect(() => summary.recordIf(constant([true, false]))).toThrow('shape [2]');
-    summary.createFileWriter(temporaryFolder()).asDefault(() =>
+    summary.createFileWriter(temporaryFolder('summary')).asDefault(() =>
       summary.recordIf(
         () => 1 as never,
         () => expect(() => summary.scalar('a', 1, { step: 1 })).toThrow('expected a boolean'),
@@ -226,7 +224,7 @@ describe('recordIf', () => {
 
 describe('arguments', () => {
   it('are checked where something would be written', () => {
-    const writer = summary.createFileWriter(temporaryFolder());
+    const writer = summary.createFileWriter(temporaryFolder('summary'));
     writer.asDefault(1, () => {
       for (const [call, message] of [
         [() => summary.scalar('a', [1, 2]), 'expected a scalar, got the shape [2]'],
@@ -282,7 +280,7 @@ describe('arguments', () => {
   });
 
   it('empty names become the kind, below name scopes', () => {
-    const folder = temporaryFolder();
+    const folder = temporaryFolder('summary');
     summary
       .createFileWriter(folder)
       .asDefault(1, () => nameScope('a', () => nameScope('b', () => summary.scalar('', 1))));
@@ -290,7 +288,7 @@ describe('arguments', () => {
   });
 
   it('none, of batches without clips and images', () => {
-    const folder = temporaryFolder();
+    const folder = temporaryFolder('summary');
     summary.createFileWriter(folder).asDefault(1, () => {
       summary.audio('a', constant(new Float32Array(0), 'float32', { shape: [0, 4, 1] }), 8000);
       summary.image('b', constant(new Float32Array(0), 'float32', { shape: [0, 4, 2, 1] }));
@@ -304,7 +302,7 @@ describe('arguments', () => {
 });
 
 it('a full queue that cannot be written is kept, and written later in whole', () => {
-  const folder = temporaryFolder();
+  const folder = temporaryFolder('summary');
   const writer = summary.createFileWriter(folder, { maxQueue: 1 });
   const fs = process.getBuiltinModule('node:fs');
   const { writeSync } = fs;
@@ -333,7 +331,9 @@ it('a writer that nobody holds any more closes its file', async () => {
   const close = vi.spyOn(fs, 'closeSync');
   try {
     for (let i = 0; i < 20; i++)
-      summary.createFileWriter(temporaryFolder()).asDefault(() => summary.scalar('a', 1, { step: i }));
+      summary
+        .createFileWriter(temporaryFolder('summary'))
+        .asDefault(() => summary.scalar('a', 1, { step: i }));
     const gc = globalThis.gc as () => void;
     for (let turn = 0; turn < 50 && close.mock.calls.length < 10; turn++) {
       await new Promise((resolve) => setTimeout(resolve, 5));

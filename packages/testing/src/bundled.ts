@@ -1,17 +1,14 @@
 // Sources for processes that tests start: bundled once, they load many times faster than file by file.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { BuildOptions } from 'esbuild';
-import { afterAll } from 'vitest';
 import { packages, sourceOptions } from './sources.ts';
+import { temporaryFolder } from './temporary.ts';
 
 /** @returns the folder of the bundle, which is removed at the end of the test file that loads. */
 async function bundle(options: BuildOptions): Promise<string> {
   const { build } = await import('esbuild');
-  const outdir = await mkdtemp(join(tmpdir(), 'eagre-bundle-'));
-  afterAll(() => rm(outdir, { recursive: true, force: true }));
+  const outdir = temporaryFolder('bundle');
   await build({ ...sourceOptions, ...options, outdir, outExtension: { '.js': '.mjs' } });
   return outdir;
 }

@@ -1,14 +1,12 @@
 // Has the backend find a driver and a compiler that compute on the processor: native/cuda/tests/fake_cuda.cc.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compiler } from '../../../gpu-kernels/src/testing/cuda-shim.ts';
+import { temporaryFolder } from '../../../testing/src/temporary.ts';
 
 const sources = fileURLToPath(new URL('../../../../native/cuda/tests/', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'eagre-fake-cuda-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('fake-cuda');
 
 const flags = ['-std=c++17', '-O0', '-w', '-fPIC', '-fvisibility=hidden'];
 /** What the fake compiler gives to a kernel's text: a header that was compiled once is taken for the same flags only. */

@@ -1,6 +1,7 @@
 // Arrays in files of NumPy and Hugging Face: headers are enough, however large what follows them is.
-import { open } from 'node:fs/promises';
+import { closeSync, fstatSync, readSync } from 'node:fs';
 import { decodeNpyHeader, readFileBytes, SafetensorsModel, unzip } from '@eagre/formats';
+import { openRegular } from '@eagre/formats/internal';
 import type { Contents, Item } from './contents.ts';
 import { numpyDType } from './dtypes.ts';
 
@@ -31,7 +32,7 @@ export async function inspectNpz(path: string): Promise<Contents> {
 }
 
 export async function inspectNpy(path: string): Promise<Contents> {
-  const { bytes, size } = await beginning(path, LONGEST_NPY);
+  const { bytes, size } = beginning(path, LONGEST_NPY);
   return { path, format: 'npy', items: [itemOf('', bytes, size, path)] };
 }
 
@@ -42,22 +43,19 @@ function itemOf(name: string, start: Uint8Array, fileBytes: number, file: string
 }
 
 /** At most so many bytes of a file, and the size of it all. */
-async function beginning(
-  path: string,
-  most: number,
-): Promise<{ bytes: Uint8Array<ArrayBuffer>; size: number }> {
-  const file = await open(path, 'r');
+function beginning(path: string, most: number): { bytes: Uint8Array<ArrayBuffer>; size: number } {
+  const file = openRegular(path, 'npy');
   try {
-    const { size } = await file.stat();
+    const { size } = fstatSync(file);
     const bytes = new Uint8Array(Math.min(most, size));
     let at = 0;
     while (at < bytes.length) {
-      const { bytesRead } = await file.read(bytes, at, bytes.length - at, at);
-      if (bytesRead === 0) break;
-      at += bytesRead;
+      const count = readSync(file, bytes, at, bytes.length - at, at);
+      if (count === 0) break;
+      at += count;
     }
     return { bytes: bytes.subarray(0, at), size };
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }

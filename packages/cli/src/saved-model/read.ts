@@ -1,12 +1,16 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { tensorflow } from '@eagre/formats';
+import { FormatError, tensorflow } from '@eagre/formats';
+import { readRegularSync } from '@eagre/formats/internal';
 
 /** What `saved_model.pb` of a folder holds. @throws Error where there is none; FormatError for one that is damaged. */
 export function readSavedModel(dir: string): tensorflow.SavedModel {
   const path = join(dir, 'saved_model.pb');
   if (!existsSync(path)) throw new Error(`there is no SavedModel in ${dir}: it has no file saved_model.pb`);
-  return tensorflow.SavedModel.decode(readFileSync(path), { file: path });
+  const model = tensorflow.SavedModel.decode(readRegularSync(path, 'SavedModel'), { file: path });
+  if ((model.meta_graphs ?? []).length === 0)
+    throw new FormatError({ format: 'SavedModel', file: path, what: 'no graph', got: 'an empty model' });
+  return model;
 }
 
 /** The graph of a SavedModel with these tags, `serve` or `serve,gpu`. */

@@ -2,9 +2,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { constant } from '@eagre/core';
-import { decodeNpy, encodeNpy, encodeNpz } from '@eagre/formats';
+import { constant, strings, type Tensor } from '@eagre/core';
+import { decodeNpy, encodeNpy, encodeNpz, zipParts } from '@eagre/formats';
+import { TensorSpec, tfFunction } from '@eagre/graph';
 import { Input, layers, Model } from '@eagre/layers';
+import { save } from '@eagre/saved-model';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { contentsText, inspect } from '../inspect.ts';
 import { runSavedModel } from './run.ts';
@@ -119,5 +121,37 @@ test('what is in it', async () => {
   expect(contents.items?.map(({ shape }) => shape)).toEqual(expect.arrayContaining([[2, 1], [1]]));
   expect(showSavedModel(dir, { all: true })).toContain(
     "          Value: [TensorSpec(shape=(None, 2), dtype=tf.float32, name='a'), TensorSpec(shape=(None, 1), dtype=tf.int32, name='b')]",
+  );
+});
+
+test('texts of files of NumPy, of characters and of bytes', async () => {
+  const spec = new TensorSpec([null], 'string', 'x');
+  const words = tfFunction({ inputSignature: [spec] })((x: Tensor) => strings.upper(x));
+  const dir = join(folder, 'words');
+  await save({ words }, dir, { signatures: words });
+  const lines: string[] = [];
+  // np.save and np.savez of np.array(['ab', 'ü', '']), with dtype '<U2' and 'S2'.
+  const npy = (descr: string, data: Buffer): Buffer => {
+    const header = `{'descr': '${descr}', 'fortran_order': False, 'shape': (3,), }`.padEnd(117);
+    return Buffer.concat([
+      Buffer.from('\x93NUMPY\x01\x00\x76\x00', 'latin1'),
+      Buffer.from(`${header}\n`),
+      data,
+    ]);
+  };
+  const wide = Buffer.from(Uint32Array.of(97, 98, 0xfc, 0, 0, 0).buffer);
+  writeFileSync(join(folder, 'u.npy'), npy('<U2', wide));
+  writeFileSync(
+    join(folder, 'a.npz'),
+    Buffer.concat([...zipParts([['x.npy', npy('|S2', Buffer.from([97, 98, 0xc3, 0xbc, 0, 0]))]])]),
+  );
+  for (const path of ['u.npy', 'a.npz[x]', 'a.npz'])
+    await runSavedModel(dir, { ...signature, inputs: `x=${join(folder, path)}` }, (line) => lines.push(line));
+  expect(lines).toEqual(Array.from({ length: 3 }, () => expect.stringMatching(/\["AB" "ü" ""\]/)));
+  writeFileSync(join(folder, 'n.npy'), encodeNpy(constant([1]).ndarray() as never));
+  const numbers = runSavedModel(dir, { ...signature, inputs: `x=${join(folder, 'n.npy')}` }, () => {});
+  await expect(numbers).rejects.toThrow("the input 'x' takes texts, not float32");
+  await expect(run({ inputs: `a=${join(folder, 'u.npy')}`, inputExprs: 'b=[[1]]' })).rejects.toThrow(
+    "the input 'a' takes float32, not texts",
   );
 });

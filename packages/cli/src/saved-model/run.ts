@@ -1,10 +1,9 @@
 // A call of a signature with values from files and from the command.
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { constant, type DType, type NestedArray, type Tensor } from '@eagre/core';
 import { textOf } from '@eagre/core/internal';
 import {
-  decodeNpy,
   decodeNpz,
   encodeExample,
   encodeNpy,
@@ -13,6 +12,7 @@ import {
   tensorflow,
   writeFileAtomic,
 } from '@eagre/formats';
+import { decodeNpyOrTexts, decodeNpzOrTexts, readRegularSync, type TextArray } from '@eagre/formats/internal';
 import { load } from '@eagre/saved-model';
 import { type Literal, readLiteral } from './literal.ts';
 import { metaGraphOf, readSavedModel, signatureOf } from './read.ts';
@@ -98,7 +98,11 @@ function inputValues({
   return values;
 }
 
-type InputValue = NDArray | { readonly literal: Literal } | { readonly examples: readonly Uint8Array[] };
+type InputValue =
+  | NDArray
+  | TextArray
+  | { readonly literal: Literal }
+  | { readonly examples: readonly Uint8Array[] };
 
 /** Serialized examples from dictionaries of lists: floats, integers or texts. */
 function examplesOf(key: string, literal: Literal): Uint8Array[] {
@@ -137,20 +141,31 @@ function pairsOf(text: string, option: string): [key: string, value: string][] {
     });
 }
 
-function arrayOf(text: string): NDArray {
+function arrayOf(text: string): NDArray | TextArray {
   const [, path = text, name] = /^(.*)\[([^[\]]+)\]$/.exec(text) ?? [];
   if (!existsSync(path)) throw new Error(`there is no ${path}`);
-  const bytes = readFileSync(path);
-  if (path.endsWith('.npy')) return decodeNpy(bytes);
+  const bytes = readRegularSync(path, 'array');
+  if (path.endsWith('.npy')) return decodeNpyOrTexts(bytes, { file: path });
   if (!path.endsWith('.npz')) throw new Error(`${path} is neither a .npy nor a .npz file`);
-  const arrays = decodeNpz(bytes);
+  const filter = name === undefined ? undefined : (own: string): boolean => own === name;
+  const arrays = decodeNpzOrTexts(bytes, { file: path, filter });
   const [only, ...others] = arrays.keys();
   if (name === undefined && others.length > 0)
     throw new Error(`${path} holds ${arrays.size} arrays: say which, as in ${path}[${only}]`);
   const found = arrays.get(name ?? only ?? '');
   if (found === undefined)
-    throw new Error(`${path} has no array '${name ?? ''}', only ${[...arrays.keys()].join(', ') || 'none'}`);
+    throw new Error(
+      `${path} has no array '${name ?? ''}', only ${namesIn(bytes, path).join(', ') || 'none'}`,
+    );
   return found;
+}
+
+/** The names of all arrays. */
+function namesIn(bytes: Uint8Array, file: string): string[] {
+  const names: string[] = [];
+  const filter = (name: string): boolean => names.push(name) === 0;
+  decodeNpz(bytes, { file, filter });
+  return names;
 }
 
 /** A value in the dtype of the input. */
@@ -160,7 +175,18 @@ function tensorOf(value: InputValue, key: string, dataType: number): Tensor {
     if (dtype !== 'string') throw new Error(`the input '${key}' takes ${dtype}, not examples`);
     return constant(value.examples.map(textOf), 'string');
   }
-  if (!('literal' in value)) return constant(value as never).cast(dtype);
+  if ('texts' in value) {
+    if (dtype !== 'string') throw new Error(`the input '${key}' takes ${dtype}, not texts`);
+    return constant(
+      value.texts.map((text) => (typeof text === 'string' ? text : textOf(text))),
+      'string',
+      { shape: value.shape },
+    );
+  }
+  if (!('literal' in value)) {
+    if (dtype === 'string') throw new Error(`the input '${key}' takes texts, not ${value.dtype}`);
+    return constant(value as never).cast(dtype);
+  }
   if (value.literal instanceof Map)
     throw new Error(`the input '${key}' is a dictionary, expected a number or a list`);
   try {

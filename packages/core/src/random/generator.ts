@@ -17,6 +17,7 @@ import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { isInteger } from '../tensor/dtypes.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { Variable } from '../tensor/variable.ts';
+import { binomialOf } from './parameters.ts';
 import type { NormalOptions, UniformOptions } from './random.ts';
 import { determinism } from './seeds.ts';
 import { type AlgorithmLike, algorithmOf, normalOf, uniformOf } from './stateless.ts';
@@ -251,6 +252,28 @@ export class Generator implements Trackable {
     return this.uniform(shape as Shape, { dtype: 'int32', ...options });
   }
 
+  /**
+   * How many of `counts` attempts succeed, each with a probability: of a shape, which ends in that of both.
+   * @throws InvalidArgumentError for parameters that are not the end of the shape, and a dtype that is not numeric
+   */
+  binomial(
+    ...args: Arguments<
+      [shape: ShapeLike, counts: TensorLike, probs: TensorLike],
+      ['shape', 'counts', 'probs'],
+      { readonly dtype?: DType }
+    >
+  ): Tensor;
+  binomial(
+    shape: Shape,
+    counts: TensorLike,
+    probs: TensorLike,
+    { dtype = 'int32' }: { readonly dtype?: DType } = {},
+  ): Tensor {
+    const op = 'Generator.binomial';
+    const to = kind.shape.read?.(shape, 'shape', op) as Shape;
+    return binomialOf(this, to, [counts, probs], dtype, op);
+  }
+
   /** Seeds for stateless functions, int64 [2, count]: each column is one. */
   makeSeeds(...args: Arguments<[count?: number], ['count']>): Tensor;
   makeSeeds(count = 1): Tensor {
@@ -303,6 +326,7 @@ defineMethods(Generator.prototype, 'Generator', {
   normal: { positional: ['shape'], options: normalOptions },
   truncatedNormal: { positional: ['shape'], options: normalOptions },
   uniformInt: { positional: ['shape'], options: uniformOptions },
+  binomial: { positional: ['shape', 'counts', 'probs'], options: { dtype: true } },
   makeSeeds: { positional: ['count'], required: 0 },
   split: { positional: ['count'], required: 0 },
   reset: { positional: ['state'] },

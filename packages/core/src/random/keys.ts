@@ -4,18 +4,18 @@ import type { IntegerLike, ShapeLike } from '../arguments/argument-kinds.ts';
 import * as kind from '../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../arguments/arguments.ts';
 import { execute1 } from '../dispatch/op.ts';
-import { broadcastTo } from '../ops/array/array.ts';
 import { stack } from '../ops/array/join.ts';
 import { where } from '../ops/elementwise/select.ts';
 import { ndtri } from '../ops/elementwise/special-functions.ts';
 import type { Dim } from '../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../shapes/dims.ts';
-import { broadcastShapes, checkShape, type Shape, showShape } from '../shapes/shape.ts';
+import { checkShape, type Shape, showShape } from '../shapes/shape.ts';
 import { differs, sizeValue } from '../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { checkDType, isInteger } from '../tensor/dtypes.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { wordsOfCall } from './call-stream.ts';
+import { attempts, broadcastAll, drawShape } from './parameters.ts';
 import type { SeedSource, StatelessSeed } from './random.ts';
 import { type AlgorithmOptions, seedTensor, statelessUniform } from './stateless.ts';
 import { binomialOp, categoricalOp, drawn, gammaOp, keyAndCounter, poissonOp } from './stateless-ops.ts';
@@ -88,33 +88,6 @@ export const statelessCategorical: NamedFunction<
   },
 );
 
-/** The shape of a draw, to whose last axes parameters broadcast. @throws InvalidArgumentError where they do not */
-function drawShape(shape: Shape, op: string, ...parameters: readonly Tensor[]): Shape {
-  const to = checkShape(shape, op);
-  for (const p of parameters) {
-    const both = broadcastShapes(to, p.shape, op);
-    if (both.length !== to.length || dimsOf(both).some((d, i) => differs(d, dimsOf(to)[i] as Dim)))
-      throw new InvalidArgumentError(
-        `parameters of shape ${showShape(p.shape)} do not broadcast to ${showShape(to)}`,
-        op,
-      );
-  }
-  return to;
-}
-
-/** Parameters broadcast to a common shape, which has to be the end of the result's. */
-function broadcastAll(to: Shape, op: string, ...parameters: readonly Tensor[]): Tensor[] {
-  drawShape(to, op, ...parameters);
-  const common = parameters.map((p) => p.shape).reduce((a, b) => broadcastShapes(a, b, op));
-  const end = dimsOf(to).slice(to.length - common.length);
-  if (dimsOf(common).some((d, i) => differs(d, end[i] as Dim)))
-    throw new InvalidArgumentError(
-      `parameters of shape ${showShape(common)} are not the end of the shape ${showShape(to)}`,
-      op,
-    );
-  return parameters.map((p) => broadcastTo(p, common));
-}
-
 /** Numbers of gamma distributions of a shape, which ends in that of alpha and beta. No gradient reaches alpha. */
 export const statelessGamma: NamedFunction<
   [shape: ShapeLike, seed: StatelessSeed, alpha: TensorLike],
@@ -170,11 +143,8 @@ export const statelessBinomial: NamedFunction<
   (shape, seed, counts, probs, { outputDtype = 'int32' }) => {
     const op = 'random.statelessBinomial';
     checkDType(outputDtype, 'numeric', 'outputDtype', op);
-    const [n, p] = [toTensor(counts, 'float32'), toTensor(probs, 'float32')];
-    const dtype = n.dtype === 'float64' || p.dtype === 'float64' ? 'float64' : 'float32';
     const to = checkShape(shape as Shape, op);
-    const all = broadcastAll(to, op, n.cast(dtype).stopGradient(), p.cast(dtype).stopGradient());
-    return drawn(binomialOp, to, [seedTensor(seed, op)], outputDtype, ...all);
+    return drawn(binomialOp, to, [seedTensor(seed, op)], outputDtype, ...attempts(counts, probs, to, op));
   },
 );
 

@@ -237,21 +237,44 @@ function streamOfSeed(seed: Tensor): Philox {
   return streamOf(key, counter);
 }
 
+/** Numbers of a stream that go through float64s. */
+function counted(
+  name: string,
+  fill: Fill,
+  stream: Philox,
+  [shape, ...parameters]: readonly Tensor[],
+  attrs: Attrs,
+): [Tensor] {
+  const dtype = attrs['dtype'] as DType;
+  const sizes = sizesOf(shape as Tensor, attrs, name);
+  const size = sizeOf(sizes);
+  checkDraws(size, name);
+  const out = new Float64Array(size);
+  fill(stream, out, dtype, parameters);
+  const result = emptyTensor(dtype, sizes, size);
+  return [setValues(result, isLong(dtype) ? Array.from(out, (v) => BigInt(Math.trunc(v || 0))) : out)];
+}
 /** Declares an op of a shape, a seed and parameters. */
 /* @__NO_SIDE_EFFECTS__ */
 function defineSeeded(name: string, fill: Fill, samples: () => readonly Sample[]): Op {
   return defineOp({
     name,
     infer,
-    host: ([shape, seed, ...parameters], attrs) => {
-      const dtype = attrs['dtype'] as DType;
-      const sizes = sizesOf(shape, attrs, name);
-      const size = sizeOf(sizes);
-      checkDraws(size, name);
-      const out = new Float64Array(size);
-      fill(streamOfSeed(seed), out, dtype, parameters);
-      const result = emptyTensor(dtype, sizes, size);
-      return [setValues(result, isLong(dtype) ? Array.from(out, (v) => BigInt(Math.trunc(v || 0))) : out)];
+    host: ([shape, seed, ...parameters], attrs) =>
+      counted(name, fill, streamOfSeed(seed), [shape, ...parameters], attrs),
+    notDifferentiable,
+    samples,
+  });
+}
+/** Declares an op of a shape, a key, a counter and parameters. */
+/* @__NO_SIDE_EFFECTS__ */
+function defineCounted(name: string, fill: Fill, samples: () => readonly Sample[]): Op {
+  return defineOp({
+    name,
+    infer,
+    host: ([shape, key, counter, ...parameters], attrs) => {
+      const stream = streamOf(bigints(key)[0] as bigint, bigints(counter));
+      return counted(name, fill, stream, [shape, ...parameters], attrs);
     },
     notDifferentiable,
     samples,
@@ -275,26 +298,31 @@ export const poissonOp: Op = /* @__PURE__ */ defineSeeded(
   ],
 );
 
-/** Counts of binomial distributions, for each count of attempts and its probability of the last axes. */
-export const binomialOp: Op = /* @__PURE__ */ defineSeeded(
-  'StatelessRandomBinomial',
-  (stream, out, _, [counts, probs]) => {
-    const [n, p] = [numbers(counts as Tensor), numbers(probs as Tensor)];
-    forEachSample(out, n.length, (b, place, at) => {
-      out[at] = binomialNumber(stream, place, n[b] as number, p[b] as number);
-    });
+const fillBinomial: Fill = (stream, out, _, [counts, probs]) => {
+  const [n, p] = [numbers(counts as Tensor), numbers(probs as Tensor)];
+  forEachSample(out as Float64Array, n.length, (b, place, at) => {
+    out[at] = binomialNumber(stream, place, n[b] as number, p[b] as number);
+  });
+};
+const binomialSamples = (from: readonly SampleInput[]): readonly Sample[] => [
+  {
+    inputs: [
+      shapeSample,
+      ...from,
+      values([3, 10, 200, 50, 12], [5], 'float32'),
+      values([0.3, 0.9, 0.5, 0.2, 0.01], [5], 'float32'),
+    ],
+    attrs: { dtype: 'int32', shape: [3, 5] },
   },
-  () => [
-    {
-      inputs: [
-        shapeSample,
-        seedSample,
-        values([3, 10, 200, 50, 12], [5], 'float32'),
-        values([0.3, 0.9, 0.5, 0.2, 0.01], [5], 'float32'),
-      ],
-      attrs: { dtype: 'int32', shape: [3, 5] },
-    },
-  ],
+];
+
+/** Counts of binomial distributions, for each count of attempts and its probability of the last axes. */
+export const binomialOp: Op = /* @__PURE__ */ defineSeeded('StatelessRandomBinomial', fillBinomial, () =>
+  binomialSamples([seedSample]),
+);
+/** The same by a key and a counter. */
+export const keyedBinomialOp: Op = /* @__PURE__ */ defineCounted('RandomBinomialByKey', fillBinomial, () =>
+  binomialSamples(keySamples),
 );
 
 /** Classes by unnormalised logarithms of probabilities [batch, classes]: [batch, samples]. */

@@ -1,6 +1,5 @@
 import '@eagre/backend-js';
-import { existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   constant,
@@ -16,6 +15,7 @@ import {
 } from '@eagre/core';
 import { cond, TensorSpec, tfFunction, whileLoop } from '@eagre/graph';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { temporaryFolder } from '../../../testing/src/temporary.ts';
 import { Dataset, experimental as E, Options, TFRecordDataset } from '../index.ts';
 import { Optional, OptionalSpec } from '../internal.ts';
 import { debugMode } from '../pipeline/element-function.ts';
@@ -206,7 +206,7 @@ describe('transformations', () => {
   });
 
   test('records', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'eagre-records-'));
+    const folder = temporaryFolder('records');
     const path = join(folder, 'a.tfrecord');
     await new E.TFRecordWriter(path).write(Dataset.fromTensorSlices(['one', 'zwei']));
     expect(values(new TFRecordDataset(path).map((x) => x.size, { runEagerly: true }))).toEqual([3, 4]);
@@ -220,7 +220,7 @@ describe('transformations', () => {
   });
 
   test('leave nothing behind where there is no room', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'eagre-records-'));
+    const folder = temporaryFolder('records');
     const path = join(folder, 'a.tfrecord');
     const records = Dataset.fromTensorSlices(['x'.repeat(1 << 18), 'y'.repeat(1 << 18)]);
     const fs = process.getBuiltinModule('node:fs');
@@ -247,7 +247,7 @@ describe('transformations', () => {
   });
 
   test('saved, asked and debugged', async () => {
-    const folder = join(mkdtempSync(join(tmpdir(), 'eagre-saved-')), 'd');
+    const folder = join(temporaryFolder('saved'), 'd');
     await E.save(to(3), folder);
     expect(values(E.load(folder))).toEqual([0, 1, 2]);
     await expect(E.save(to(3), folder, { shardFunc: () => 0 })).rejects.toThrow(UnimplementedError);

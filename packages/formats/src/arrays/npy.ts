@@ -115,6 +115,58 @@ export function decodeNpyHeader(bytes: Uint8Array, options: DecodeNpyOptions = {
   return { descr: typeof descr === 'string' ? descr : null, shape, dataStart };
 }
 
+/** An array of texts. */
+export interface TextArray {
+  /** In row-major order; those of `|S5` as their bytes. */
+  readonly texts: readonly (string | Uint8Array)[];
+  readonly shape: readonly number[];
+}
+
+/**
+ * {@link decodeNpy} for files that may also hold texts of a fixed width, NumPy's `<U5` and `|S5`, without the zeros at their ends.
+ *
+ * @throws as {@link decodeNpy}; FormatError for characters that are none.
+ */
+export function decodeNpyOrTexts(bytes: Uint8Array, options: DecodeNpyOptions = {}): NDArray | TextArray {
+  const error = errorsFor('npy', options.file);
+  const { text, dataStart } = headerText(bytes, error);
+  const { descr, fortran, shape } = parseFields(text, error);
+  const [, order, kind, digits] = /^([<>|=]?)([US])(\d{1,9})$/.exec(String(descr)) ?? [];
+  if (kind === undefined) return decodeNpy(bytes, options);
+  const width = Number(digits) * (kind === 'U' ? 4 : 1);
+  const count = checkedCount(shape, error);
+  if (count * width !== bytes.length - dataStart)
+    throw error(`data of shape (${shape.join(', ')})`, `${count * width} bytes`, bytes.length - dataStart);
+  const stored = bytes.subarray(dataStart);
+  const data = fortran && width > 0 ? toRowMajor(stored, width, shape) : stored;
+  const textAt = kind === 'U' ? charactersOf(data, order !== '>', error) : bytesAsText(data);
+  return { texts: Array.from({ length: count }, (_, i) => textAt(i * width, (i + 1) * width)), shape };
+}
+
+type TextAt = (from: number, to: number) => string | Uint8Array;
+/** Texts of characters of four bytes. */
+function charactersOf(data: Uint8Array, little: boolean, error: ErrorMaker): TextAt {
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  return (from, to) => {
+    const codes: number[] = [];
+    for (let at = from; at < to; at += 4) {
+      const code = view.getUint32(at, little);
+      if (code > 0x10ffff) throw error('text', 'characters of Unicode', code);
+      codes.push(code);
+    }
+    while (codes.at(-1) === 0) codes.pop();
+    return codes.map((code) => String.fromCodePoint(code)).join('');
+  };
+}
+/** Texts of bytes. */
+function bytesAsText(data: Uint8Array): TextAt {
+  return (from, to) => {
+    let end = to;
+    while (end > from && data[end - 1] === 0) end--;
+    return data.subarray(from, end);
+  };
+}
+
 /**
  * Decodes a `.npy` file that holds a one-dimensional array of lists of integers, which NumPy pickles
  * (`np.array([[1, 2], [3]], dtype=object)`). The pickle is read, not run: see {@link readPickledLists}.

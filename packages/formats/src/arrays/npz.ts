@@ -2,7 +2,14 @@ import { readZipDirectory, unpackZipMember } from '../archives/zip.ts';
 import { zip } from '../archives/zip-writer.ts';
 import { errorsFor, quote } from '../errors.ts';
 import { entriesOf, type NamedArrays, type NDArray } from './ndarray.ts';
-import { decodeNpy, decodeNpyLists, encodeNpy, holdsObjects } from './npy.ts';
+import {
+  decodeNpy,
+  decodeNpyLists,
+  decodeNpyOrTexts,
+  encodeNpy,
+  holdsObjects,
+  type TextArray,
+} from './npy.ts';
 
 const SUFFIX = '.npy';
 const DEFAULT_MAX_BYTES = 2 ** 31;
@@ -71,6 +78,21 @@ export function decodeNpzRagged(
   const arrays = new Map<string, NDArray | Int32Array[]>();
   for (const { name, npy, file } of members(bytes, options))
     arrays.set(name, holdsObjects(npy, { file }) ? decodeNpyLists(npy, { file }) : decodeNpy(npy, { file }));
+  return arrays;
+}
+
+/**
+ * {@link decodeNpz} for files that may also hold texts, as {@link decodeNpyOrTexts} reads them.
+ *
+ * @throws as {@link decodeNpz}.
+ */
+export function decodeNpzOrTexts(
+  bytes: Uint8Array,
+  options: DecodeNpzOptions = {},
+): Map<string, NDArray | TextArray> {
+  const arrays = new Map<string, NDArray | TextArray>();
+  for (const { name, npy, file } of members(bytes, options))
+    arrays.set(name, decodeNpyOrTexts(npy, { file }));
   return arrays;
 }
 

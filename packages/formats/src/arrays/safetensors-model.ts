@@ -1,6 +1,7 @@
 // Tensors of a model of Hugging Face: one safetensors file, or several with an index that says which holds what.
 import { type ErrorMaker, errorsFor, FormatError, quote, show } from '../errors.ts';
 import { nodeBuiltin } from '../files/node.ts';
+import { notRegular } from '../files/open-files.ts';
 import { findDuplicateKey } from '../protobuf/json-keys.ts';
 import type { NDArray } from './ndarray.ts';
 import {
@@ -238,7 +239,7 @@ async function openRegular(path: string): Promise<FileHandle> {
   const file = await fs.promises.open(path, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
   if ((await file.stat()).isFile()) return file;
   await file.close();
-  throw errorsFor('safetensors', path)('the file', 'a regular one', 'a folder, a pipe or a device');
+  throw notRegular(path, 'safetensors');
 }
 
 async function readExactly(

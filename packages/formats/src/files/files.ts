@@ -11,6 +11,7 @@ import {
 } from '../arrays/safetensors.ts';
 import { writeFileAtomic } from './atomic.ts';
 import { nodeBuiltin } from './node.ts';
+import { notRegular } from './open-files.ts';
 
 /** One read of Node's file system takes at most 2 GiB; weights may be larger. */
 const CHUNK_BYTES = 2 ** 30;
@@ -18,12 +19,15 @@ const CHUNK_BYTES = 2 ** 30;
 /**
  * Reads a whole file, of any size that fits the memory. Node only.
  *
- * @throws Node's system error, e.g. with code `ENOENT`.
+ * @throws FormatError for what is no regular file. Node's system error, e.g. with code `ENOENT`.
  */
 export async function readFileBytes(path: string): Promise<Uint8Array> {
-  const file = await nodeBuiltin('node:fs').promises.open(path, 'r');
+  const { constants, promises } = nodeBuiltin('node:fs');
+  const file = await promises.open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
-    const bytes = new Uint8Array((await file.stat()).size);
+    const about = await file.stat();
+    if (!about.isFile()) throw notRegular(path, 'file');
+    const bytes = new Uint8Array(about.size);
     let at = 0;
     while (at < bytes.length) {
       const { bytesRead } = await file.read(bytes, at, Math.min(CHUNK_BYTES, bytes.length - at), at);

@@ -1,21 +1,38 @@
-import { errorsFor } from '../errors.ts';
+import { errorsFor, type FormatError } from '../errors.ts';
 import { nodeBuiltin } from './node.ts';
 
 // A program may read thousands of files before the event loop comes round.
 const MOST_IDLE = 16;
 
 /**
- * Opens one of a checkpoint's files to read it. Node only.
+ * Opens a file to read it. Node only.
+ *
+ * @param format of the file, for the error
  *
  * @throws FormatError for what is no regular file: a pipe would be waited for, for ever. Node's system error, e.g. with code `ENOENT`.
  */
-export function openRegular(path: string): number {
+export function openRegular(path: string, format = 'checkpoint'): number {
   const fs = nodeBuiltin('node:fs');
   // Windows has no O_NONBLOCK, nor pipes among its files.
   const file = fs.openSync(path, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
   if (fs.fstatSync(file).isFile()) return file;
   fs.closeSync(file);
-  throw errorsFor('checkpoint', path)('the file', 'a regular one', 'a folder, a pipe or a device');
+  throw notRegular(path, format);
+}
+
+/** A pipe would be waited for, for ever, and a device may have no end. */
+export const notRegular = (path: string, format: string): FormatError =>
+  errorsFor(format, path)('the file', 'a regular one', 'a folder, a pipe or a device');
+
+/** The bytes of a whole file, below 2 GiB. Node only. @throws as {@link openRegular} */
+export function readRegularSync(path: string, format: string): Uint8Array {
+  const fs = nodeBuiltin('node:fs');
+  const file = openRegular(path, format);
+  try {
+    return fs.readFileSync(file);
+  } finally {
+    fs.closeSync(file);
+  }
 }
 
 interface OpenFile {

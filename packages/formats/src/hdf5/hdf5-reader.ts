@@ -4,6 +4,7 @@ import { decodeElements, type ElementKind, elementBytes } from '../arrays/elemen
 import { type DTypeName, elementCount, type NDArray } from '../arrays/ndarray.ts';
 import { type ErrorMaker, errorsFor, quote } from '../errors.ts';
 import { nodeBuiltin } from '../files/node.ts';
+import { openRegular } from '../files/open-files.ts';
 import type { Hdf5Attribute, Hdf5Dataset, Hdf5Group } from './hdf5.ts';
 import { checkHeap } from './hdf5-heap.ts';
 import { type Library, library } from './hdf5-library.ts';
@@ -69,11 +70,11 @@ export async function readHdf5<T>(
 
 /**
  * `readHdf5` of a file on the disk, of which only the parts are read that are asked for. Node only.
- * @throws Node's system error; otherwise as `readHdf5`.
+ * @throws FormatError for what is no regular file, Node's system error; otherwise as `readHdf5`.
  */
 export async function readHdf5File<T>(path: string, run: (root: Hdf5Group) => T): Promise<T> {
   const fs = nodeBuiltin('node:fs');
-  const descriptor = fs.openSync(path, 'r');
+  const descriptor = openRegular(path, 'HDF5');
   try {
     const { size } = fs.fstatSync(descriptor);
     const read = (into: Uint8Array, position: number): number =>

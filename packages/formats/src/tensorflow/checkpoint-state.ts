@@ -3,6 +3,7 @@
 import { type ErrorMaker, errorsFor, quote } from '../errors.ts';
 import { writeFileAtomicSync } from '../files/atomic.ts';
 import { nodeBuiltin } from '../files/node.ts';
+import { readRegularSync } from '../files/open-files.ts';
 import { ESCAPES } from '../protobuf/text-strings.ts';
 
 // Thousands of paths fit; more is no such file.
@@ -37,7 +38,7 @@ export function readCheckpointState(path: string): CheckpointState | undefined {
   if (size === undefined) return undefined;
   if (size > MOST_BYTES)
     throw errorsFor('checkpoint state', path)('length', `at most ${MOST_BYTES} bytes`, size);
-  return parseCheckpointState(fs.readFileSync(path), path);
+  return parseCheckpointState(readRegularSync(path, 'checkpoint state'), path);
 }
 
 /** Writes a state file atomically. Node only. */

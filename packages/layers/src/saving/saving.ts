@@ -18,7 +18,7 @@ import {
   writeNpzFile,
   writeSafetensorsFile,
 } from '@eagre/formats';
-import { nodeBuiltin } from '@eagre/formats/internal';
+import { nodeBuiltin, readRegularSync } from '@eagre/formats/internal';
 import { Layer, type NamedWeight } from '../layer/layer.ts';
 import { show } from '../layer/show.ts';
 import type { Model } from '../models/model.ts';
@@ -190,7 +190,7 @@ export function loadWeightsSync(model: Model, path: string): void {
   const weights = builtWeights(model, 'loadWeights');
   let file: ReadonlyMap<string, NDArray>;
   try {
-    const bytes = nodeBuiltin('node:fs').readFileSync(path);
+    const bytes = readRegularSync(path, format);
     file =
       format === 'npz' ? decodeNpz(bytes, { file: path }) : decodeSafetensors(bytes, { file: path }).tensors;
   } catch (cause) {

@@ -113,6 +113,9 @@ export class OpCall {
     const bytes = this.#attr(name)?.s;
     return this.#needed(name, bytes && new TextDecoder().decode(bytes), missing, 'string');
   }
+  bytesAttr(name: string): Uint8Array {
+    return this.#needed(name, this.#attr(name)?.s, undefined, 'string');
+  }
   textsAttr(name: string): string[] {
     const text = new TextDecoder();
     const list = this.#attr(name)?.list;

@@ -73,7 +73,14 @@ export class ArrayHandle {
 export type Composite =
   | { readonly kind: 'ragged'; readonly splits: readonly Tensor[]; readonly values: Tensor }
   | { readonly kind: 'sparse'; readonly parts: readonly [indices: Tensor, values: Tensor, shape: Tensor] }
-  | { readonly kind: 'optional'; readonly values: readonly Value[] | null };
+  | {
+      readonly kind: 'optional';
+      readonly values: readonly Value[] | null;
+      /** Where branches are traced: at each run, whether there are values. Otherwise they are zeros. */
+      readonly has?: Tensor;
+      /** Where branches give values of different shapes: those of each branch, and what chooses the branch. */
+      readonly choices?: { readonly selector: Value; readonly values: readonly (readonly Value[] | null)[] };
+    };
 
 /** A tensor of the dtype variant, of rank 0 or 1, whose elements are composite tensors or optional values. */
 export class VariantTensor {

@@ -8,10 +8,19 @@ export function vjp(
   inputs: readonly Tensor[],
   dy: Tensor,
 ): (Tensor | null)[] {
+  return vjps((...xs) => [fn(...xs)], inputs, [dy]);
+}
+
+/** The gradients of the sum of several results, each times its `dy`. */
+export function vjps(
+  fn: (...inputs: readonly Tensor[]) => readonly Tensor[],
+  inputs: readonly Tensor[],
+  dys: readonly Tensor[],
+): (Tensor | null)[] {
   const tape = new GradientTape();
-  const y = tape.record(() => {
+  const ys = tape.record(() => {
     tape.watch(inputs);
     return fn(...inputs);
   });
-  return tape.denseGradient(y, inputs, { outputGradients: dy }) as (Tensor | null)[];
+  return tape.denseGradient(ys, inputs, { outputGradients: dys }) as (Tensor | null)[];
 }

@@ -30,6 +30,7 @@ import {
 } from '../imported.ts';
 import {
   argumentsIn,
+  checkCallable,
   fit,
   fitsTensor,
   isSignature,
@@ -212,10 +213,12 @@ export class SavedTrace implements ImportedTrace {
 
   /** Calls it with tensors for the specs. */
   call(tensors: readonly Tensor[]): unknown {
+    checkCallable(this.outputs);
     return this.#runs.call(this.#argumentsOf(tensors), tensors);
   }
   /** The same off the event loop. */
   callAsync(tensors: readonly Tensor[], signal?: AbortSignal): Promise<unknown> {
+    checkCallable(this.outputs);
     return this.#runs.callAsync(this.#argumentsOf(tensors), tensors, signal);
   }
   get #runs(): TracedOrHost {

@@ -21,6 +21,8 @@ export type Structure =
   /** A tensor of several parts, each with a spec. */
   | { readonly kind: 'composite'; readonly spec: CompositeSpec }
   | { readonly kind: 'value'; readonly value: unknown }
+  /** Tensors of a value that has no counterpart: calls are refused. */
+  | { readonly kind: 'refused'; readonly specs: readonly TensorSpec[]; readonly why: UnimplementedError }
   | { readonly kind: 'list'; readonly items: readonly Structure[] }
   /** In the order of `tf.nest`: sorted keys, but for named tuples. */
   | { readonly kind: 'dict'; readonly keys: readonly string[]; readonly items: readonly Structure[] };
@@ -68,7 +70,15 @@ const SPECS: Readonly<Record<number, (state: readonly unknown[], lacks: Lacks) =
     spec: new SparseTensorSpec(shape as AttrShape, dtype as DType),
   }),
   2: ([shape, dtype, indices, denseShape], lacks) => {
-    if (denseShape !== 'int32') throw lacks('with a shape of int32');
+    if (denseShape !== 'int32') {
+      const rows = shape as AttrShape;
+      const specs = [
+        new TensorSpec(rows === null ? null : [null, ...rows.slice(1)], dtype as DType),
+        new TensorSpec([null], indices as 'int64'),
+        ...(denseShape == null ? [] : [new TensorSpec([rows?.length ?? null], denseShape as DType)]),
+      ];
+      return { kind: 'refused', specs, why: lacks('with a shape of int32') };
+    }
     const spec = new IndexedSlicesSpec(shape as AttrShape, dtype as DType, indices as 'int64');
     return { kind: 'composite', spec };
   },
@@ -116,11 +126,19 @@ export function specsIn(structure: Structure): TensorSpec[] {
       return [structure.spec];
     case 'composite':
       return [...structure.spec.parts] as TensorSpec[];
+    case 'refused':
+      return [...structure.specs];
     case 'value':
       return [];
     default:
       return structure.items.flatMap(specsIn);
   }
+}
+
+/** @throws UnimplementedError for a structure that has no counterpart, before anything runs. */
+export function checkCallable(structure: Structure): void {
+  if (structure.kind === 'refused') throw structure.why;
+  if (structure.kind === 'list' || structure.kind === 'dict') structure.items.forEach(checkCallable);
 }
 
 /** A structure as values: arrays, objects and specs. */
@@ -139,6 +157,11 @@ export function packed(structure: Structure, tensors: readonly unknown[]): unkno
         const count = s.spec.parts.length;
         const parts = tensors.slice(next, (next += count));
         return parts.every((part) => part instanceof TensorSpec) ? s.spec : s.spec.withParts(parts);
+      }
+      case 'refused': {
+        const parts = tensors.slice(next, (next += s.specs.length));
+        if (parts.some((part) => !(part instanceof TensorSpec))) throw s.why;
+        return parts;
       }
       case 'value':
         return s.value;
@@ -169,6 +192,7 @@ export function isSignature(structure: Structure): boolean {
     case 'composite':
       return true;
     case 'value':
+    case 'refused':
       return false;
     case 'list':
       return structure.items.every(isSignature);
@@ -230,6 +254,8 @@ function collect(
       }
       return null;
     }
+    case 'refused':
+      throw structure.why;
     case 'value':
       return sameValue(structure.value, given)
         ? null

@@ -3,24 +3,25 @@
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
 import { cond, switchCase } from '@eagre/graph';
-import { branch, loop, truth } from '../branches.ts';
+import { argumentsOfBranch, branch, loop, truth } from '../branches.ts';
 import { type OpTable, several, type Translate } from '../op-row.ts';
 import type { Value } from '../values.ts';
+import { vjps } from '../vjp.ts';
 
 const runIf: Translate = (c) => {
-  const args = c.inputs.slice(1);
-  const call = (name: string) => (): Value[] => c.runtime.call(c.funcAttr(name).name ?? '', args);
-  return branch(c, [call('then_branch'), call('else_branch')], ([then, otherwise]) =>
+  const functions = ['then_branch', 'else_branch'].map(
+    (name, i) => (): Value[] => c.runtime.call(c.funcAttr(name).name ?? '', argumentsOfBranch(c, i)),
+  );
+  return branch(c, functions, ([then, otherwise]) =>
     cond(truth(c.x(0)) as Tensor, then as never, otherwise as never),
   );
 };
 
 const runCase: Translate = (c) => {
-  const args = c.inputs.slice(1);
   const functions = c.funcsAttr('branches').map(
-    ({ name = '' }) =>
+    ({ name = '' }, i) =>
       () =>
-        c.runtime.call(name, args),
+        c.runtime.call(name, argumentsOfBranch(c, i)),
   );
   return branch(c, functions, (branches) => switchCase(c.x(0), branches as never));
 };
@@ -55,6 +56,20 @@ const runFor: Translate = (c) => {
   return results;
 };
 
+/** The gradients of a function: its arguments are inputs, and behind them is a gradient for each result. */
+const symbolicGradient: Translate = (c) => {
+  const name = c.funcAttr('f').name ?? '';
+  const count = c.runtime.function(name).body.arguments.length;
+  const args = c.xs(0, count);
+  const run = (...xs: readonly Tensor[]): Tensor[] =>
+    c.runtime.call(name, xs).map((result) => {
+      if (result instanceof tf.Tensor) return result;
+      throw c.lacks(`'${name}' gives a list or a resource, which has no gradient here`);
+    });
+  // What a result does not depend on has a gradient of zeros.
+  return vjps(run, args, c.xs(count)).map((dx, i) => dx ?? tf.zerosLike(args[i] as Tensor));
+};
+
 const bothSides: Translate = (c) => [c.inputs[0] as Value, c.inputs[0] as Value];
 const notFed: Translate = (c) => {
   throw c.wrong('the placeholder has no value: it is no input of what was called');
@@ -66,6 +81,7 @@ export const control: OpTable = {
   StatefulPartitionedCall: call,
   // TensorFlow joins calls of several threads; here each is a batch.
   BatchFunction: call,
+  SymbolicGradient: symbolicGradient,
   If: runIf,
   StatelessIf: runIf,
   Case: runCase,

@@ -1,5 +1,6 @@
 // Values in bytes: pictures, sounds, base64, compressed bytes, tensors as messages. Strings are on the host.
 import type { Tensor } from '@eagre/core';
+import { textOf } from '@eagre/core/internal';
 import * as io from '@eagre/data/internal';
 import type { OpCall } from '../op-call.ts';
 import { type OpTable, several } from '../op-row.ts';
@@ -10,6 +11,17 @@ const jpegOptions = (c: OpCall): io.DecodeJpegOptions => ({
   fancyUpscaling: c.boolAttr('fancy_upscaling', true),
   tryRecoverTruncated: c.boolAttr('try_recover_truncated', false),
 });
+
+/** The descriptors of messages, which a node has in itself. */
+function descriptors(c: OpCall): Uint8Array {
+  const source = c.bytesAttr('descriptor_source');
+  if (textOf(source.subarray(0, BYTES.length)) !== BYTES)
+    throw c.lacks(
+      'the descriptors of its messages are not in the node: they are in TensorFlow, or in a file of another machine',
+    );
+  return source.subarray(BYTES.length);
+}
+const BYTES = 'bytes://';
 
 /** The picture in the first input; every second, fourth or eighth pixel of a JPEG file is not read here. */
 function jpeg(c: OpCall): Tensor {
@@ -50,6 +62,29 @@ export const encoded: OpTable = {
   DecodeBase64: (c) => io.decodeBase64(known(c, 0)),
   EncodeBase64: (c) => io.encodeBase64(known(c, 0), c.boolAttr('pad', false)),
   DecodeCompressed: (c) => io.decodeCompressed(known(c, 0), c.textAttr('compression_type', '') as ''),
+  DecodeJSONExample: (c) => io.decodeJsonExample(known(c, 0)),
+  DecodeProtoV2: {
+    outputs: ['sizes', 'values'],
+    run: (c) => {
+      const messageFormat = c.textAttr('message_format', 'binary') as 'binary';
+      const { sizes, values } = io.decodeProto(
+        known(c, 0),
+        c.textAttr('message_type'),
+        c.textsAttr('field_names'),
+        c.dtypesAttr('output_types'),
+        { descriptorSource: descriptors(c), messageFormat, sanitize: c.boolAttr('sanitize', false) },
+      );
+      return [sizes, ...values];
+    },
+  },
+  EncodeProto: (c) =>
+    io.encodeProto(
+      known(c, 0),
+      c.xs(1).map((_, i) => known(c, i + 1)),
+      c.textsAttr('field_names'),
+      c.textAttr('message_type'),
+      { descriptorSource: descriptors(c) },
+    ),
   ParseTensor: (c) => io.parseTensor(known(c, 0), c.dtypeAttr('out_type')),
   SerializeTensor: (c) => io.serializeTensor(known(c, 0)),
 };

@@ -24,7 +24,7 @@ const resize =
     resized(c, c.x(0), c.ints(1) as [number, number], method);
 
 /** Images of another size as TensorFlow 1 computed them: pixels are points at their corners. */
-function oldResize(
+export function oldResize(
   c: OpCall,
   x: Tensor,
   [height, width]: readonly [number, number],
@@ -126,6 +126,15 @@ const rangeOf = (c: OpCall, name: string, missing: readonly number[]): readonly 
 const distorted = (c: OpCall, minObjectCovered: number): Tensor[] =>
   tf.image.sampleDistortedBoundingBox(c.x(0), c.x(1), distortions(c, minObjectCovered));
 
+const glimpse = (
+  c: OpCall,
+  offsets: Tensor,
+  places: { readonly centered: boolean; readonly normalized: boolean },
+): Tensor => {
+  const noise = c.textAttr('noise', 'uniform') as 'zero';
+  return tf.image.extractGlimpse(c.x(0), c.ints(1), offsets, { ...places, noise });
+};
+
 export const image: OpTable = {
   ImageProjectiveTransformV2: projective,
   ImageProjectiveTransformV3: projective,
@@ -137,11 +146,18 @@ export const image: OpTable = {
   ResizeArea: resize('area'),
   RGBToHSV: (c) => tf.image.rgbToHsv(c.x()),
   HSVToRGB: (c) => tf.image.hsvToRgb(c.x()),
+  ExtractGlimpse: (c) => {
+    // The first version took all offsets as those of the middle of a glimpse, and halved those from the centre.
+    const size = tf.cast(tf.slice(tf.shapeOf(c.x(0)), [1], [2]), 'float32');
+    const pixels = c.boolAttr('normalized', true) ? c.x(2).mul(size) : c.x(2);
+    const middle = c.boolAttr('centered', true) ? pixels.div(2).add(size.div(2)) : pixels;
+    const half = tf.cast(c.x(1), 'float32').div(2);
+    return glimpse(c, middle.sub(half), { centered: false, normalized: false });
+  },
   ExtractGlimpseV2: (c) =>
-    tf.image.extractGlimpse(c.x(0), c.ints(1), c.x(2), {
+    glimpse(c, c.x(2), {
       centered: c.boolAttr('centered', true),
       normalized: c.boolAttr('normalized', true),
-      noise: c.textAttr('noise', 'uniform') as 'zero',
     }),
   SampleDistortedBoundingBox: several(DISTORTED, (c) => distorted(c, c.floatAttr('min_object_covered', 0.1))),
   SampleDistortedBoundingBoxV2: several(DISTORTED, (c) => distorted(c, c.x(2).item())),

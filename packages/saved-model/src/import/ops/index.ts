@@ -1,7 +1,9 @@
 /** The ops of TensorFlow that graphs may hold. */
 import type { OpRow, OpTable } from '../op-row.ts';
 import { array } from './array.ts';
+import { audio } from './audio.ts';
 import { boxes } from './boxes.ts';
+import { cells } from './cells.ts';
 import { control } from './control.ts';
 import { ctc } from './ctc.ts';
 import { elementwise } from './elementwise.ts';
@@ -33,7 +35,9 @@ const FAMILIES: readonly OpTable[] = [
   reduce,
   linalg,
   signal,
+  audio,
   nn,
+  cells,
   ctc,
   gradients,
   image,

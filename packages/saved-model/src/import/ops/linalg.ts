@@ -47,6 +47,11 @@ const triangle = (c: OpCall): { readonly lower: boolean; readonly adjoint: boole
 
 export const linalg: OpTable = {
   MatMul: matMul,
+  SparseMatMul: (c) =>
+    tf.matmul(tf.cast(c.x(0), 'float32'), tf.cast(c.x(1), 'float32'), {
+      transposeA: c.boolAttr('transpose_a', false),
+      transposeB: c.boolAttr('transpose_b', false),
+    }),
   _FusedMatMul: fused(matMul),
   BatchMatMul: batchMatMul,
   BatchMatMulV2: batchMatMul,

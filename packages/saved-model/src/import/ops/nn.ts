@@ -6,6 +6,7 @@ import { dims, knownDim, toShape } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
 import { type OpTable, several, type Translate } from '../op-row.ts';
 import { vjp } from '../vjp.ts';
+import { oldResize } from './image.ts';
 
 /** Padding as Eagre's functions take it: pairs of pixels where it is explicit. */
 export type Padding = 'SAME' | 'VALID' | [number, number][];
@@ -49,16 +50,53 @@ export function windowsOf(c: OpCall, rank: number): Windows {
   };
 }
 
-function paddingOf(c: OpCall): Padding {
+function paddingOf(c: OpCall, isLast = !isFirst(c)): Padding {
   const padding = c.textAttr('padding');
   if (padding === 'SAME' || padding === 'VALID') return padding;
   if (padding !== 'EXPLICIT') throw c.wrong(`'${padding}' is no padding`);
   const all = c.intsAttr('explicit_paddings');
   const pairs: [number, number][] = [];
   for (let i = 0; i < all.length; i += 2) pairs.push([all[i] as number, all[i + 1] as number]);
-  const channels = isFirst(c) ? 1 : pairs.length - 1;
+  const channels = isLast ? pairs.length - 1 : 1;
   return pairs.filter((_, i) => i !== 0 && i !== channels);
 }
+
+/** A convolution of any number of axes of windows, behind any number of axes of batches. */
+const conv: Translate = (c) => {
+  const batches = c.intAttr('batch_dims', 1);
+  const rank = dims(c.x(1)).length - 2;
+  if (rank !== 2 && rank !== 3) throw c.lacks(`windows of ${rank} axes`);
+  if (c.intAttr('groups', 1) !== 1) throw c.lacks('groups of channels: TensorFlow has none either');
+  const isLast = c.textAttr('data_format', 'CHANNELS_LAST') === 'CHANNELS_LAST';
+  const last = rank === 2 ? 'NHWC' : 'NDHWC';
+  const dataFormat = isLast ? last : rank === 2 ? 'NCHW' : 'NCDHW';
+  const [x, filter] = [c.x(0), c.x(1)];
+  if (batches < 1 || x.rank !== batches + rank + 1)
+    throw c.wrong(`an input of rank ${x.rank} has no ${batches} axes of batches and ${rank} of windows`);
+  const inner = (list: readonly number[]): number[] => (isLast ? list.slice(1, -1) : list.slice(2));
+  const dilations = c.intsAttr('dilations', []);
+  const shape = tf.shapeOf(x);
+  const one = batches === 1;
+  const flat = one ? x : tf.reshape(x, tf.concat([[-1], tf.slice(shape, [batches], [-1])], 0));
+  const y = tf.nn.convolution(flat, filter, {
+    strides: inner(c.intsAttr('strides')),
+    padding: paddingOf(c, isLast),
+    ...(dilations.length > 0 ? { dilations: inner(dilations) } : {}),
+    dataFormat,
+  });
+  if (one) return y;
+  return tf.reshape(y, tf.concat([tf.slice(shape, [0], [batches]), tf.slice(tf.shapeOf(y), [1], [-1])], 0));
+};
+
+/** A convolution of images with mirrored borders, maybe in another size first; its windows then lie within them as padding says. */
+const paddedConv = (c: OpCall, x: Tensor, paddings: number): Tensor => {
+  const mode = c.textAttr('mode') as 'REFLECT' | 'SYMMETRIC';
+  const strides = spatial(c, 'strides');
+  return tf.nn.convolution(tf.pad(x, c.x(paddings), { mode }), c.x(paddings + 1), {
+    strides,
+    padding: paddingOf(c),
+  });
+};
 
 const conv2d: Translate = (c) => tf.nn.convolution(c.x(0), c.x(1), windowsOf(c, 2));
 
@@ -240,6 +278,19 @@ export const nn: OpTable = {
     ),
   BiasAdd: (c) => tf.nn.biasAdd(c.x(0), c.x(1), { dataFormat: c.textAttr('data_format', 'NHWC') }),
   BiasAddV1: (c) => tf.nn.biasAdd(c.x(0), c.x(1)),
+  Conv: conv,
+  FusedPadConv2D: (c) => paddedConv(c, c.x(0), 1),
+  FusedResizeAndPadConv2D: (c) => {
+    const corners = c.boolAttr('resize_align_corners', false);
+    return paddedConv(c, oldResize(c, c.x(0), c.ints(1) as [number, number], 'bilinear', corners), 2);
+  },
+  NearestNeighbors: several(['nearest_center_indices', 'nearest_center_distances'], (c) => {
+    const [points, centers] = [c.x(0), c.x(1)];
+    const differences = tf.expandDims(points, 1).sub(tf.expandDims(centers, 0));
+    const k = Math.min(c.int(2), knownDim(dims(centers)[0] as number));
+    const { values, indices } = tf.topK(differences.square().sum(-1).neg(), k);
+    return [tf.cast(indices, 'int64'), values.neg()];
+  }),
   Conv2D: conv2d,
   Conv3D: (c) => tf.nn.convolution(c.x(0), c.x(1), windowsOf(c, 3)),
   _FusedConv2D: fusedConv2d,

@@ -84,3 +84,37 @@ test('CTCLossV2, which GPUs run in TensorFlow, is the loss with the blank in fro
   ];
   expectSame(gradient, { dtype: 'float32', shape: [3, 2, 4], data: wanted.flat() }, 'gradient');
 });
+
+test('segments whose number is given, which XLA runs in TensorFlow', async () => {
+  const type = (number: number): tensorflow.AttrValue => ({ type: number });
+  const names = ['data', 'segment_ids', 'num_segments'];
+  const kinds = ['Sum', 'Prod', 'Max', 'Min'];
+  const graph = await loadGraphDef(
+    tensorflow.GraphDef.encode({
+      node: [
+        ...[1, 3, 3].map((dtype, i) => ({
+          name: names[i] as string,
+          op: 'Placeholder',
+          attr: new Map([['dtype', type(dtype)]]),
+        })),
+        ...kinds.map((kind) => ({ name: kind, op: `Segment${kind}V2`, input: names })),
+      ],
+    }),
+  );
+  const run = graph.prune(
+    names.map((name) => `${name}:0`),
+    kinds.map((kind) => `${kind}:0`),
+  );
+  const data = tf.constant([1, 2, 3, -4, 5, 6, -7, 8], 'float32', { shape: [4, 2] });
+  const results = run(data, tf.constant([0, 0, 2, 2], 'int32'), tf.constant(4, 'int32')) as tf.Tensor[];
+  // tf.raw_ops.SegmentSumV2(data=…, segment_ids=[0, 0, 2, 2], num_segments=4) with jit_compile=True, and the others.
+  const most = 3.4028234663852886e38;
+  const wanted = [
+    [4, -2, 0, 0, -2, 14, 0, 0],
+    [3, -8, 1, 1, -35, 48, 1, 1],
+    [3, 2, -most, -most, 5, 8, -most, -most],
+    [1, -4, most, most, -7, 6, most, most],
+  ];
+  for (const [i, data] of wanted.entries())
+    expectSame(results[i], { dtype: 'float32', shape: [4, 2], data }, kinds[i] as string);
+});

@@ -1,5 +1,5 @@
 import * as tf from '@eagre/core';
-import { tfFunction } from '@eagre/graph';
+import { TensorSpec, tfFunction } from '@eagre/graph';
 import { afterAll, expect, test } from 'vitest';
 import { load } from '../../load/load.ts';
 import {
@@ -34,7 +34,48 @@ test('gradients of branches and of lists, also in loops, and other rare calls ar
     const tolerance = call === 'compressed' ? 0.005 : undefined;
     for (const [j, wanted] of result.entries()) expectSame(given[j], wanted, `${call}, call ${i}`, tolerance);
   }
-  const traced = tfFunction((x: tf.Tensor) => model['either']?.(x) as tf.Tensor[]);
-  expect(() => traced(tf.ones([1, 2]))).toThrow(tf.UnimplementedError);
-  expect(() => traced(tf.ones([1, 2]))).toThrow(/gradient of a branch/);
+});
+
+test('gradients of branches also run in a traced function, of known and of unknown sizes', async () => {
+  for (const sizes of [
+    [3, 2],
+    [null, 2],
+  ] as const) {
+    const model = (await load(unpack(golden.model, folder.path))) as unknown as Readonly<
+      Record<string, Call>
+    >;
+    // In the order of the calls, since some change the variable.
+    const names = ['either', 'alike', 'several_alike', 'nested'];
+    const traced = new Map<string, Call>();
+    for (const name of names) {
+      const rows = new TensorSpec(sizes);
+      const inputSignature =
+        name === 'alike' || name === 'either' ? [rows] : [new TensorSpec([], 'int32'), rows];
+      const run = (...args: tf.Tensor[]): unknown => model[name]?.(...args);
+      traced.set(name, tfFunction(run as never, { inputSignature } as never) as unknown as Call);
+    }
+    for (const [i, { call, args, result }] of golden.calls.entries()) {
+      if (!names.includes(call)) continue;
+      const own = (call === 'either' ? model[call] : traced.get(call)) as Call;
+      const results = [own(...args.map(toValue))].flat() as tf.Tensor[];
+      for (const [j, wanted] of result.entries()) expectSame(results[j], wanted, `${call}, call ${i}`);
+    }
+    // Its branches give different shapes, which the branches of a traced function cannot.
+    expect(() => traced.get('either')?.(tf.ones([3, 2]))).toThrow(/must return the same/);
+  }
+});
+
+test('slices without a shape are refused where they are called, before anything runs', async () => {
+  const model = (await load(unpack(golden.model, folder.path))) as unknown as Readonly<Record<string, Call>>;
+  const w = model['w'] as unknown as tf.Variable;
+  const before = w.read().data();
+  for (const fn of [
+    model['slices'],
+    tfFunction((x: tf.Tensor) => model['slices']?.(x) as tf.Tensor),
+  ] as Call[]) {
+    expect(() => fn(tf.ones([1, 2]))).toThrow(tf.UnimplementedError);
+    expect(() => fn(tf.ones([1, 2]))).toThrow(/takes or gives a IndexedSlicesSpec/);
+  }
+  expect(() => model['of_slices']?.(tf.ones([1, 2]))).toThrow(tf.UnimplementedError);
+  expect(w.read().data()).toEqual(before);
 });

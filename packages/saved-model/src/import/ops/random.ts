@@ -70,6 +70,31 @@ const stateless =
     return drawn(op, shapeOf(c), from(c), dtype, ...parameters);
   };
 
+/** A seed of the stream, for stateless draws. */
+const nextSeed = (): Tensor =>
+  tf.random.uniform([2], { dtype: 'int32', minval: -(2 ** 31), maxval: 2 ** 31 - 1 });
+
+/** Cut normal distributions, whose parameters are scalars or vectors with one of each row. */
+const parameterized: Translate = (c) => {
+  const shape = shapeOf(c);
+  const rows = (x: Tensor): Tensor =>
+    x.rank === 1 ? tf.reshape(x, [-1, ...shape.slice(1).map(() => 1)]) : x;
+  const [means, stddevs, minvals, maxvals] = c.xs(1).map(rows) as [Tensor, Tensor, Tensor, Tensor];
+  return tf.random.statelessParameterizedTruncatedNormal(shape, nextSeed(), {
+    means,
+    stddevs,
+    minvals,
+    maxvals,
+  });
+};
+
+/** Counts of binomial distributions from a generator's state, which moves on by what TensorFlow reserves for them. */
+const statefulBinomial: Translate = (c) => {
+  if (knownAlgorithm(c.x(1)) === THREEFRY) throw c.lacks('the algorithm ThreeFry');
+  const generator = new tf.random.Generator({ state: c.variable(0), alg: PHILOX });
+  return generator.binomial(c.shape(2) as number[], c.x(3), c.x(4), { dtype: c.dtypeAttr('dtype', 'int64') });
+};
+
 const uniform: Translate = (c) => tf.random.uniform(shapeOf(c), { dtype: dtypeOf(c) });
 const normal: Translate = (c) => tf.random.normal(shapeOf(c), { dtype: dtypeOf(c) as 'float32' });
 const truncated: Translate = (c) => tf.random.truncatedNormal(shapeOf(c), { dtype: dtypeOf(c) as 'float32' });
@@ -153,6 +178,7 @@ export const random: OpTable = {
   StatefulUniformFullInt: stateful(fullIntOp, INTEGERS),
   StatefulStandardNormalV2: stateful(normalOp, FLOATS),
   StatefulTruncatedNormal: stateful(truncatedOp, FLOATS),
+  StatefulRandomBinomial: statefulBinomial,
   RngReadAndSkip: skipped,
   AllCandidateSampler: candidates((c, numTrue, numSampled, unique) =>
     tf.random.allCandidateSampler(c.x(0), numTrue, numSampled, unique),
@@ -200,6 +226,9 @@ export const random: OpTable = {
       minvals: c.x(4),
       maxvals: c.x(5),
     }),
+  ParameterizedTruncatedNormal: parameterized,
+  NonDeterministicInts: (c) =>
+    drawn(fullIntOp, shapeOf(c), keyAndCounter(nextSeed()), c.dtypeAttr('dtype', 'int64')),
   RandomPoisson: poisson,
   RandomPoissonV2: poisson,
   StatelessRandomGetKeyCounter: several(['key', 'counter'], (c) => keyAndCounter(c.x(0))),

@@ -54,7 +54,7 @@ const extreme =
   (scatter: (x: Tensor, indices: Tensor, updates: Tensor) => Tensor, sign: 1 | -1): Translate =>
   (c) => {
     const [x, ids] = [c.x(0), c.x(1)];
-    const n = c.op.startsWith('Unsorted') ? c.x(2) : tf.max(ids).cast('int32').add(1);
+    const n = c.has(2) ? c.x(2) : tf.max(ids).cast('int32').add(1);
     const rest = tf.slice(tf.shapeOf(x), [ids.rank], [-1]);
     const shape = tf.concat([tf.reshape(tf.cast(n, 'int32'), [1]), rest], 0);
     const start = tf.broadcastTo(tf.constant(rangeEnd(c, x.dtype, sign), x.dtype), shape);
@@ -145,6 +145,11 @@ export const reduce: OpTable = {
     return find(c.x(), c.intAttr('k'), { reductionDimension });
   }),
   UnsortedSegmentProd: (c) => tf.math.unsortedSegmentProd(c.x(0), c.x(1), c.x(2)),
+  // As many as input 2 says; made for XLA.
+  SegmentSumV2: (c) => tf.unsortedSegmentSum(c.x(0), c.x(1), c.x(2)),
+  SegmentProdV2: (c) => tf.math.unsortedSegmentProd(c.x(0), c.x(1), c.x(2)),
+  SegmentMaxV2: extreme(tf.tensorScatterNdMax, -1),
+  SegmentMinV2: extreme(tf.tensorScatterNdMin, 1),
   SegmentMax: (c) => tf.math.segmentMax(c.x(0), c.x(1)),
   SegmentMin: (c) => tf.math.segmentMin(c.x(0), c.x(1)),
   SegmentProd: (c) => tf.math.segmentProd(c.x(0), c.x(1)),

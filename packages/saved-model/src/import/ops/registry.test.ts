@@ -14,6 +14,35 @@ test('every op of TensorFlow is translated, or there is a reason why it is not',
   expect(whyNot('FancySoftmax')).toBe(undefined);
 });
 
+test('the list of ops in docs/saved-model-ops.md', async () => {
+  const translated = translatedOps();
+  const names = Object.keys(ops).sort();
+  const read = names.filter((op) => translated.has(op));
+  const byReason = new Map<string, string[]>();
+  for (const op of names.filter((op) => !translated.has(op))) {
+    const why = whyNot(op) as string;
+    byReason.set(why, [...(byReason.get(why) ?? []), op]);
+  }
+  const lines = [...byReason]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([why, missing]) => `- ${why}: ${missing.join(', ')}`);
+  const text = `# Ops of TensorFlow
+
+What [SavedModels](saved-models.md) and frozen graphs may hold, of the ops of TensorFlow 2.21. \`packages/saved-model/src/import/ops/registry.test.ts\` writes these lists.
+
+## Read
+
+${read.length} of ${names.length} ops are read: ${read.join(', ')}.
+
+## Not read
+
+Each is an \`UnimplementedError\` that says why, while loading, or, with \`lazy: true\`, where it would run.
+
+${lines.join('\n')}
+`;
+  await expect(text).toMatchFileSnapshot('../../../../../docs/saved-model-ops.md');
+});
+
 test('translated ops are ops of TensorFlow, with its outputs', () => {
   for (const [name, { outputs }] of translatedOps()) {
     const own = ops[name];

@@ -5,6 +5,14 @@ type Reason = readonly [names: RegExp, why: string];
 
 const REASONS: readonly Reason[] = [
   [
+    /^(CholeskyGrad|SelfAdjointEig|Batch(Cholesky|Matrix|SelfAdjoint|Svd|I?FFT|Norm).*|AdjustContrast|RandomCrop|Conv3DBackprop(Input|Filter)|StatefulStandardNormal)$/,
+    'it is deprecated in TensorFlow',
+  ],
+  [
+    /^(MatchingFiles|ReadFile|WriteFile|WholeFileReader.*)$/,
+    'it is of files of the machine that it runs on, which are no part of the model: read them with tf.io, and give the function what they hold',
+  ],
+  [
     /^(Merge|RefMerge|Exit|RefExit|NextIteration|RefNextIteration)$/,
     'it stands outside of a branch or loop of TensorFlow 1 of the usual form',
   ],
@@ -33,7 +41,6 @@ const REASONS: readonly Reason[] = [
     /Ragged|StringSplit$|StringNGrams|UnsortedSegmentJoin|StringToHash|Fingerprint|StringToKeyed/,
     'it takes or gives text or ragged tensors in a way that is not supported',
   ],
-  [/^BatchI?FFT/, 'it is deprecated in TensorFlow: use FFT'],
   [
     /^Quantiz|Quantize|Quant[A-Z]|Requant|^Dequantize|FakeQuant|^Uniform(Quant|Dequant|Requant)|Calibration|CustomAggregator/,
     'quantized graphs are not supported: export the model in float32',
@@ -43,36 +50,28 @@ const REASONS: readonly Reason[] = [
     'it is of another device, or of several machines',
   ],
   [
-    /Queue|Stage|Unstage|Barrier|Mutex|MapPeek|MapSize|MapClear|MapIncompleteSize|OrderedMap|Stack(V2)?$|^Stack|ConditionalAccumulator|Accumulator|^Batch$|^Unbatch|SessionHandle|SessionTensor|TensorMap|^(Batch|Unbatch)/,
+    /Queue|Stage|Unstage|Barrier|Mutex|MapPeek|MapSize|MapClear|MapIncompleteSize|OrderedMap|Stack(V2)?$|^Stack|ConditionalAccumulator|Accumulator|^Batch$|^Unbatch|SessionHandle|SessionTensor|TensorMap/,
     'it belongs to queues, stacks or servers of TensorFlow',
   ],
   [
-    /Boosted|Forest|^Sdca|CandidateSampler|Skipgram|KMC2|Kmeans|NearestNeighbors|ComputeAccidentalHits|GenerateVocabRemapping|NegTrain|^Record|DecisionTree/,
+    /Boosted|Forest|^Sdca|CandidateSampler|Skipgram|KMC2|Kmeans|GenerateVocabRemapping|NegTrain|^Record|DecisionTree/,
     'it belongs to training methods that Eagre does not have',
   ],
-  [/^(CholeskyGrad|SelfAdjointEig|Batch.*)$/, 'it is deprecated in TensorFlow'],
-  [
-    /BoundingBox|CropAndResizeGrad|ExtractGlimpse|ScaleAndTranslateGrad|AdjustContrast$|RandomCrop|Dilation2DBackprop|FusedPadConv|FusedResizeAndPadConv|ResizeBicubicGrad|ResizeNearestNeighborGrad|LRNGrad|MaxPoolGradV2|Mfcc|AudioSpectrogram|AudioMicrofrontend|^Conv$|Conv.*V2$|Conv3DBackprop(Input|Filter)$/,
-    'there is no such op of images or signals',
-  ],
-  [
-    /Random|Stateful(Uniform|StandardNormal|TruncatedNormal)|^Rng|Multinomial|ParameterizedTruncatedNormal|NonDeterministicInts|StatelessShuffle|StatelessSample|FullInt/,
-    'there is no such distribution, or generator with a state of its own',
-  ],
+  [/BoundingBox|AudioMicrofrontend|^Conv.*V2$/, 'there is no such op of images or signals'],
   [/TensorArray|TensorList/, 'it is an old or a rare form of lists'],
   [
     /Scatter|InplaceUpdate|InplaceAdd|InplaceSub|CountUpTo|TemporaryVariable|ResourceAccumulator|InitializedOp|ImmutableConst|DebugGradient|ResourceCreateOp|ResourceUsingOp|MakeWeakResourceHandle/,
     'variables and tables are not changed in this way here',
   ],
   [
-    /Block(LSTM|Cell)|LSTMBlock|GRUBlock/,
-    'cells that are one op are not supported: export the model without fused cells',
+    /^(LSTMBlockCell|BlockLSTM|GRUBlockCell)Grad/,
+    'cells that are one op are only run, not trained: export the model without fused cells',
   ],
   [
-    /PyFunc|SymbolicGradient|MapDefun|Composite|Print|Debug|Dump|Abort|Sleep|Stub|Deadline|Timestamp|RefSelect|GraphDefVersion|Mlir|FuncAttr|DevicePlacement|Assign.*(Grad)|ReadVariableXla|Eager/,
+    /PyFunc|MapDefun|Composite|Print|Debug|Dump|Abort|Sleep|Stub|Deadline|Timestamp|RefSelect|GraphDefVersion|Mlir|FuncAttr|DevicePlacement|Assign.*(Grad)|ReadVariableXla|Eager/,
     'it is of Python, or of the tools around TensorFlow',
   ],
-  [/^(Segment(Max|Min|Prod|Sum)V2|TileGrad)$/, 'it is rare, and not supported yet'],
+  [/^TileGrad$/, 'it is deprecated in TensorFlow'],
 ];
 
 /** Why an op is not translated; undefined for one that TensorFlow does not have either. */

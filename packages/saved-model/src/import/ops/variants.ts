@@ -1,5 +1,5 @@
 // Ragged and sparse tensors as elements, which `map_fn` and the like keep in lists, and what a branch keeps for its gradient, which is none
-// where the other branch ran: variants. Each has sizes of its own, which no trace has a form for, so functions with them run node by node.
+// where the other branch ran: variants. Elements have sizes of their own, which no trace has a form for, so functions with them run node by node.
 
 import type { Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
@@ -183,21 +183,20 @@ const fromVariantGradient: Translate = (c) => {
 // ---- optional values
 
 /** Values that may be none: of a branch, for its gradient. */
-const optional = (c: OpCall, values: readonly Value[] | null): VariantTensor => {
-  if (context.tracer !== null)
-    throw c.lacks(
-      'what the gradient of a branch needs of it has no form in a traced function: call it outside of one',
-    );
-  return new VariantTensor([{ kind: 'optional', values }], 0);
-};
-const optionalAt = (c: OpCall): readonly Value[] | null => {
+const optional = (values: readonly Value[] | null): VariantTensor =>
+  new VariantTensor([{ kind: 'optional', values }], 0);
+const optionalAt = (c: OpCall): Extract<Composite, { readonly kind: 'optional' }> => {
   const { items, rank } = variantAt(c, 0);
   const [item] = items;
   if (rank !== 0 || item?.kind !== 'optional') throw c.wrong('input 0 is no optional value');
-  return item.values;
+  return item;
 };
 const optionalValues: Translate = (c) => {
-  const values = optionalAt(c);
+  const { values, choices } = optionalAt(c);
+  if (choices !== undefined)
+    throw c.lacks(
+      'a branch gave the optional value in shapes of its own, and another selector chooses here: call it outside of a traced function',
+    );
   if (values === null) throw c.wrong('the optional value is none');
   return values;
 };
@@ -296,9 +295,12 @@ export const variants: OpTable = {
     run: fromVariant,
   },
   RaggedTensorToVariantGradient: fromVariantGradient,
-  OptionalFromValue: (c) => optional(c, c.inputs),
-  OptionalNone: (c) => optional(c, null),
-  OptionalHasValue: (c) => tf.constant(optionalAt(c) !== null),
+  OptionalFromValue: (c) => optional(c.inputs),
+  OptionalNone: () => optional(null),
+  OptionalHasValue: (c) => {
+    const { values, has } = optionalAt(c);
+    return has ?? tf.constant(values !== null);
+  },
   OptionalGetValue: optionalValues,
   SerializeSparse: (c) => new VariantTensor([sparseOf(c)], 0),
   SerializeManySparse: sparseRows,
