@@ -135,6 +135,7 @@ template <int Others, int Width> __device__ __forceinline__ void add(f32 (&sums)
     }
   }
 }
+__device__ __forceinline__ f32 lowest() { return wg_bitcast<f32>(0xff800000u); }
 __device__ __forceinline__ f32 power(f32 x) { return exp2f(x * 1.4426950408889634f); }`;
 
 function text(
@@ -176,10 +177,10 @@ function text(
         const u32 q = ${byQuery ? 'row' : 'other'}, k = ${byQuery ? 'other' : 'row'};
         ${body}
       }`;
-  const score = `f32 score = -INFINITY;
+  const score = `f32 score = lowest();
         if (q < p.queries && k < p.keys && (p.causal == 0u || k <= q)) {
           score = scores[n][i] * p.scale;
-          ${mask === undefined ? '' : `const size_t at = b * p.m0 + h * p.m1 + q * p.m2 + k * p.m3; ${mask === 'bool' ? 'if (mask[at] == 0) score = -INFINITY;' : 'score += widened(mask[at]);'}`}
+          ${mask === undefined ? '' : `const size_t at = b * p.m0 + h * p.m1 + q * p.m2 + k * p.m3; ${mask === 'bool' ? 'if (mask[at] == 0) score = lowest();' : 'score += widened(mask[at]);'}`}
         }`;
   const known = makes === 'result' ? '' : `f32 weight = 0.0f;`;
   const weights =
@@ -189,13 +190,13 @@ function text(
     TC_UNROLLED for (u32 half = 0; half < 2; half++) {
       now[half] = wg_max(now[half], tc_shuffle(now[half], 1u));
       now[half] = wg_max(now[half], tc_shuffle(now[half], 2u));
-      const f32 kept = highest[half] == -INFINITY ? 0.0f : power(highest[half] - now[half]);
+      const f32 kept = highest[half] == lowest() ? 0.0f : power(highest[half] - now[half]);
       highest[half] = now[half]; total[half] *= kept;
       TC_UNROLLED for (u32 n = 0; n < ${widthOf(made) / 8}; n++) TC_UNROLLED for (u32 e = 0; e < 2; e++) sums[n][half * 2u + e] *= kept;
     }
-    ${forEach('(void)q; (void)k; scores[n][i] = now[i / 2] == -INFINITY ? 0.0f : power(scores[n][i] - now[i / 2]); total[i / 2] += scores[n][i];')}`
+    ${forEach('(void)q; (void)k; scores[n][i] = now[i / 2] == lowest() ? 0.0f : power(scores[n][i] - now[i / 2]); total[i / 2] += scores[n][i];')}`
       : forEach(`${score} ${known}
-        if (score != -INFINITY) { const size_t at = size_t(plane) * p.queries + q; weight = power(score - widened(lse[at]));
+        if (score != lowest()) { const size_t at = size_t(plane) * p.queries + q; weight = power(score - widened(lse[at]));
           ${makes === 'slopes' ? 'weight = p.scale * weight * (slopes[n][i] - delta[at]);' : ''} }
         scores[n][i] = weight;`);
   const whole = `products<${tile}, ${widthOf(first)}>(scores, rows0, tile);`;
@@ -226,7 +227,7 @@ function text(
       ? `TC_UNROLLED for (u32 half = 0; half < 2; half++) {
     total[half] += tc_shuffle(total[half], 1u); total[half] += tc_shuffle(total[half], 2u);
     const u32 row = top + warp * 16u + half * 8u + lane / 4u;
-    const f32 part = highest[half] == -INFINITY ? 0.0f : 1.0f / total[half];
+    const f32 part = highest[half] == lowest() ? 0.0f : 1.0f / total[half];
     TC_UNROLLED for (u32 n = 0; n < ${widthOf(made) / 8}; n++) TC_UNROLLED for (u32 e = 0; e < 2; e++) sums[n][half * 2u + e] *= part;
     if (lane % 4u == 0u && row < p.queries) lse[size_t(plane) * p.queries + row] = narrowed(highest[half] + logf(total[half]));
   }`
@@ -253,7 +254,7 @@ function text(
   ${causal}
   ${loads.join('\n  ')}
   f32 sums[${widthOf(made) / 8}][4] = {};
-  ${makes === 'result' ? 'f32 highest[2] = {-INFINITY, -INFINITY}, total[2] = {};' : ''}
+  ${makes === 'result' ? 'f32 highest[2] = {lowest(), lowest()}, total[2] = {};' : ''}
   ${fetchFirst('from')}
   ${fetchSecond('from')}
   for (u32 start = from; start < last; start += ${tile}u) {
