@@ -94,6 +94,22 @@ function recordLarge(recorder: Recorder): void {
         mode: 1,
       });
     });
+  for (const dtype of ['float32', 'float64', 'float16', 'bool', 'int8', 'int64'] as const)
+    record(`places of ${dtype}`, 0, () => {
+      const some = (): number =>
+        random() < 0.4 ? 0 : dtype === 'bool' ? 1 : dtype.startsWith('f') ? few() : 3;
+      core.nonzero(numbers([3, 7, 1100], some, dtype));
+      core.nonzero(numbers([130], some, dtype));
+    });
+  for (const dtype of ['float16', 'bfloat16'] as const)
+    record(`batch normalization of ${dtype}`, 4000, () => {
+      const floats = (...shape: number[]): Tensor => numbers(shape, () => random() - 0.5, dtype);
+      const batch = [floats(9, 5, 6, 7), floats(7), floats(7)];
+      const run = (name: string, inputs: Tensor[]): readonly Tensor[] =>
+        execute(listOps().get(name) as Op, inputs, { epsilon: 0.001 });
+      const [y, mean, variance] = run('FusedBatchNormV3', batch);
+      run('FusedBatchNormGradV3', [y, batch[0], batch[1], mean, variance]);
+    });
   // Near 0 a normal number is the cosine of an angle near a quarter of a turn.
   record('normal numbers', 64, () => {
     for (const seed of [1, 2]) {
