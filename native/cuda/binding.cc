@@ -85,7 +85,7 @@ class JsTransfer : public Napi::ObjectWrap<JsTransfer> {
 };
 
 struct Classes {
-  Napi::FunctionReference transfer;
+  Napi::FunctionReference transfer, device;
 };
 
 class JsDevice : public Napi::ObjectWrap<JsDevice> {
@@ -95,7 +95,7 @@ class JsDevice : public Napi::ObjectWrap<JsDevice> {
       InstanceMethod("info", &JsDevice::info), InstanceMethod("freeBytes", &JsDevice::free_bytes),
       InstanceMethod("allocate", &JsDevice::allocate), InstanceMethod("free", &JsDevice::free),
       InstanceMethod("write", &JsDevice::write), InstanceMethod("startRead", &JsDevice::start_read),
-      InstanceMethod("copy", &JsDevice::copy), InstanceMethod("fill", &JsDevice::fill),
+      InstanceMethod("copy", &JsDevice::copy), InstanceMethod("copyFrom", &JsDevice::copy_from), InstanceMethod("fill", &JsDevice::fill),
       InstanceMethod("load", &JsDevice::load), InstanceMethod("unload", &JsDevice::unload),
       InstanceMethod("function", &JsDevice::function),
       InstanceMethod("launchAll", &JsDevice::launch_all), InstanceMethod("makeGraph", &JsDevice::make_graph),
@@ -168,6 +168,15 @@ class JsDevice : public Napi::ObjectWrap<JsDevice> {
   // (to, from, count)
   Napi::Value copy(const Napi::CallbackInfo& info) {
     return with(info, [&](Device& device) { device.copy(large(info, 0), large(info, 1), large(info, 2)); });
+  }
+  // (to, other device, from, count)
+  Napi::Value copy_from(const Napi::CallbackInfo& info) {
+    return with(info, [&](Device& device) {
+      const auto& classes = *info.Env().GetInstanceData<Classes>();
+      if (!info[1].IsObject() || !info[1].As<Napi::Object>().InstanceOf(classes.device.Value()))
+        throw Failure("INVALID_ARGUMENT", "argument 1 is no device");
+      device.copy_from(large(info, 0), *Unwrap(info[1].As<Napi::Object>())->device_, large(info, 2), large(info, 3));
+    });
   }
   // (to, value, count)
   Napi::Value fill(const Napi::CallbackInfo& info) {
@@ -279,7 +288,9 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   const Napi::Function transfer = JsTransfer::define(env);
   classes->transfer = Napi::Persistent(transfer);
   env.SetInstanceData(classes);
-  exports.Set("Device", JsDevice::define(env));
+  const Napi::Function device = JsDevice::define(env);
+  classes->device = Napi::Persistent(device);
+  exports.Set("Device", device);
   exports.Set("countDevices", Napi::Function::New(env, count_devices));
   exports.Set("findCompiler", Napi::Function::New(env, find_compiler));
   exports.Set("compile", Napi::Function::New(env, compile));

@@ -223,6 +223,36 @@ void Device::copy(CUdeviceptr to, CUdeviceptr from, size_t count) {
   if (from != to) check(driver_->cuMemcpyDtoDAsync_v2(to, from, count, stream_), "cuMemcpyDtoDAsync");
 }
 
+// What this GPU is told from now on begins when the other is done with what it was told so far.
+void Device::wait_for(const Device& other) const {
+  other.enter();
+  CUevent event = nullptr;
+  other.check(driver_->cuEventCreate(&event, kDisableTiming), "cuEventCreate");
+  CUresult result = driver_->cuEventRecord(event, other.stream_);
+  const char* function = "cuEventRecord";
+  if (result == kSuccess) {
+    enter();
+    function = "cuStreamWaitEvent";
+    result = driver_->cuStreamWaitEvent(stream_, event, 0);
+  }
+  // The wait goes on without it.
+  driver_->cuEventDestroy_v2(event);
+  check(result, function);
+}
+
+void Device::copy_from(CUdeviceptr to, Device& other, CUdeviceptr from, size_t count) {
+  enter();
+  if (&other == this || other.driver_ != driver_) throw Failure("INVALID_ARGUMENT", "a copy from a GPU that is not another of this driver's");
+  other.enter();
+  other.check_range(from, count, "copy from");
+  check_range(to, count, "copy to");
+  if (count == 0) return;
+  wait_for(other);
+  enter();
+  check(driver_->cuMemcpyPeerAsync(to, context_, from, other.context_, count, stream_), "cuMemcpyPeerAsync");
+  other.wait_for(*this);
+}
+
 void Device::fill(CUdeviceptr to, uint8_t value, size_t count) {
   enter();
   check_range(to, count, "fill");

@@ -66,6 +66,8 @@ class Device : public std::enable_shared_from_this<Device> {
   void write(CUdeviceptr to, const void* bytes, size_t count);
   std::unique_ptr<Transfer> start_read(CUdeviceptr from, size_t count);
   void copy(CUdeviceptr to, CUdeviceptr from, size_t count);
+  // From another GPU, behind what that was told before; what it is told later waits until its memory is read.
+  void copy_from(CUdeviceptr to, Device& other, CUdeviceptr from, size_t count);
   void fill(CUdeviceptr to, uint8_t value, size_t count);
 
   // Takes a cubin, a fatbin or PTX, and gives the number of its module.
@@ -126,6 +128,7 @@ class Device : public std::enable_shared_from_this<Device> {
   void enter() const;
   void check(CUresult result, const char* function) const;
   bool is_done(CUevent event) const;
+  void wait_for(const Device& other) const;
   void check_range(CUdeviceptr memory, size_t count, const char* what) const;
   void check_pointers(const void* arguments, size_t bytes, size_t pointers) const;
   CUresult take(CUdeviceptr* memory, size_t bytes) const;

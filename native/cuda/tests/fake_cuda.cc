@@ -353,6 +353,19 @@ API cuMemcpyDtoDAsync_v2(Ptr to, Ptr from, size_t bytes, Stream* stream) {
   });
   return 0;
 }
+API cuMemcpyPeerAsync(Ptr to, Context* there, Ptr from, Context* here, size_t bytes, Stream* stream) {
+  ENTER("cuMemcpyPeerAsync");
+  const auto is_of = [](Ptr at, const Context* context) {
+    const auto next = blocks.upper_bound(at);
+    return next != blocks.begin() && std::prev(next)->second.device == context->device;
+  };
+  if (there == nullptr || here == nullptr || !is_of(to, there) || !is_of(from, here)) return 1;
+  add(stream, [=] {
+    char *target = inside(to, bytes), *source = inside(from, bytes);
+    if (target != nullptr && source != nullptr) memcpy(target, source, bytes);
+  });
+  return 0;
+}
 API cuMemsetD8Async(Ptr to, unsigned char value, size_t bytes, Stream* stream) {
   ENTER("cuMemsetD8Async");
   add(stream, [=] {

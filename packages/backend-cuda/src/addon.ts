@@ -38,6 +38,8 @@ export interface NativeDevice {
   write(to: number, bytes: Uint8Array): void;
   startRead(from: number, bytes: number): NativeTransfer;
   copy(to: number, from: number, bytes: number): void;
+  /** From another GPU, behind what that was told before; what it is told later waits until its memory is read. */
+  copyFrom(to: number, other: NativeDevice, from: number, bytes: number): void;
   fill(to: number, value: number, bytes: number): void;
   /** Takes a cubin, a fatbin or PTX, and gives the number of its module. */
   load(image: Uint8Array): number;

@@ -23,6 +23,8 @@ export class CudaAllocator extends GpuAllocator<DeviceMemory> {
   /** What V8 collects where nobody tells of it earlier. */
   readonly #collected = new FinalizationRegistry<DeviceMemory>((memory) => this.#end(memory));
   #isClosed = false;
+  /** Other GPUs from which values came that may be wrong: reads throw their errors too. */
+  readonly #sources = new Set<CudaAllocator>();
   readonly cuda: CudaMemory;
 
   /** @param gpu its number among the driver's. */
@@ -34,10 +36,12 @@ export class CudaAllocator extends GpuAllocator<DeviceMemory> {
   }
 
   synchronize(): void {
+    for (const source of this.#takeSources()) source.synchronize();
     this.#stream.read(this.#stream.faults, 4);
   }
 
   async synchronizeAsync(): Promise<void> {
+    for (const source of this.#takeSources()) await source.synchronizeAsync();
     await this.#stream.readAsync(this.#stream.faults, 4);
   }
 
@@ -52,11 +56,33 @@ export class CudaAllocator extends GpuAllocator<DeviceMemory> {
     this.#isClosed = true;
   }
 
+  /** A copy from another GPU, in the order of both. */
+  copyFrom(from: Storage, to: Storage, bytes: number): boolean {
+    const other = from.allocator;
+    // What the host knows is written, and known here too.
+    if (!(other instanceof CudaAllocator) || other.scalars.read(from, bytes) !== undefined) return false;
+    this.scalars.copied(from, to);
+    if (bytes === 0) return true;
+    const { device } = other.#stream;
+    called(() => this.#stream.device.copyFrom(to.address, device, from.address, bytes));
+    if (other.#stream.hasSuspects || other.#sources.size > 0) this.#sources.add(other);
+    return true;
+  }
+
+  /** They are asked once, also where they took from this one. */
+  #takeSources(): readonly CudaAllocator[] {
+    const taken = [...this.#sources];
+    this.#sources.clear();
+    return taken;
+  }
+
   protected readBytes(from: Storage, bytes: number): Uint8Array {
+    for (const source of this.#takeSources()) source.synchronize();
     return this.#stream.read(from.address, bytes);
   }
 
-  protected readBytesAsync(from: Storage, bytes: number): Promise<Uint8Array> {
+  protected async readBytesAsync(from: Storage, bytes: number): Promise<Uint8Array> {
+    for (const source of this.#takeSources()) await source.synchronizeAsync();
     return this.#stream.readAsync(from.address, bytes);
   }
 

@@ -1,5 +1,12 @@
 import { type Allocator, type Executable, hostOf, type Plan, placement, type Watcher } from '@eagre/backend';
-import { type CudaProgram, type Dispatch, DispatchingBackend, FAULT, type Operand } from '@eagre/gpu-kernels';
+import {
+  type CudaDispatch,
+  type CudaDispatches,
+  type Dispatch,
+  DispatchingBackend,
+  FAULT,
+  type Operand,
+} from '@eagre/gpu-kernels';
 import { type CudaAddon, called, type NativeDevice } from './addon.ts';
 import { CudaAllocator } from './cuda-allocator.ts';
 import { GraphedPlan, isStraight } from './graphed-plan.ts';
@@ -51,13 +58,21 @@ export class CudaBackend extends DispatchingBackend {
     called(() => this.#device.close());
   }
 
-  #runs({ capability, isTensorFloat32 }: CudaProgram): boolean {
-    return this.#capability >= capability && (placement.tensorFloat32 || !isTensorFloat32);
+  /** What needs a newer GPU, or fewer bits of float32 than the program wants, is left to the other kernels. */
+  protected override instead({ cuda }: Dispatch): CudaDispatches | undefined {
+    const runs = cuda?.dispatches.every(
+      ({ program }) =>
+        !('print' in program) ||
+        (this.#capability >= program.capability && (placement.tensorFloat32 || !program.isTensorFloat32)),
+    );
+    return runs ? cuda : undefined;
   }
 
-  protected dispatch(name: string, dispatch: Dispatch, given: readonly Operand[]): void {
-    const { operands, cuda } = dispatch;
-    const { program, params, workgroups } = cuda !== undefined && this.#runs(cuda.program) ? cuda : dispatch;
+  protected dispatch(
+    name: string,
+    { program, operands, params, workgroups }: Dispatch | CudaDispatch,
+    given: readonly Operand[],
+  ): void {
     const addresses = operands.map((operand) =>
       operand === FAULT ? this.#stream.faults : given[operand].storage.address,
     );

@@ -54,6 +54,11 @@ export class Stream {
     return this.#device;
   }
 
+  /** Whether the next read may throw what went wrong before. */
+  get hasSuspects(): boolean {
+    return !this.#suspects.isEmpty || this.#late !== undefined;
+  }
+
   /** Memory, for later calls: launches that the GPU has not been told yet cannot use it. @throws what the addon throws. */
   allocate(bytes: number): number {
     return this.#device.allocate(bytes);

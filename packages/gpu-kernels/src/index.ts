@@ -5,6 +5,8 @@ export { GpuAllocator } from './device/gpu-allocator.ts';
 export { type ElementwiseKernel, elementwiseKernel } from './kernels/elementwise.ts';
 export {
   type Call,
+  type CudaDispatch,
+  type CudaDispatches,
   type CudaProgram,
   type Dispatch,
   FAULT,

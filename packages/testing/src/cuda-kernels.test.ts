@@ -94,6 +94,22 @@ function recordLarge(recorder: Recorder): void {
         mode: 1,
       });
     });
+  for (const dtype of ['float32', 'float64', 'float16', 'bool', 'int8', 'int64'] as const)
+    record(`places of ${dtype}`, 0, () => {
+      const some = (): number =>
+        random() < 0.4 ? 0 : dtype === 'bool' ? 1 : dtype.startsWith('f') ? few() : 3;
+      core.nonzero(numbers([3, 7, 1100], some, dtype));
+      core.nonzero(numbers([130], some, dtype));
+    });
+  for (const dtype of ['float16', 'bfloat16'] as const)
+    record(`batch normalization of ${dtype}`, 4000, () => {
+      const floats = (...shape: number[]): Tensor => numbers(shape, () => random() - 0.5, dtype);
+      const batch = [floats(9, 5, 6, 7), floats(7), floats(7)];
+      const run = (name: string, inputs: Tensor[]): readonly Tensor[] =>
+        execute(listOps().get(name) as Op, inputs, { epsilon: 0.001 });
+      const [y, mean, variance] = run('FusedBatchNormV3', batch);
+      run('FusedBatchNormGradV3', [y, batch[0], batch[1], mean, variance]);
+    });
   // Near 0 a normal number is the cosine of an angle near a quarter of a turn.
   record('normal numbers', 64, () => {
     for (const seed of [1, 2]) {
@@ -163,7 +179,7 @@ function limitOf({ kernel, ulp }: Recorded, dtype: NumericDType): number {
 }
 
 /** What is wrong with the results of the calls, as lines. */
-function failures(shim: CudaShim, calls: readonly Recorded[], order: number): string[] {
+function failures(shim: CudaShim, calls: readonly Recorded[], order: number, ofLargest = false): string[] {
   const buffers = calls.flatMap((call) => call.buffers);
   let first = 0;
   const starts = calls.map((call) => (first += call.buffers.length) - call.buffers.length);
@@ -177,8 +193,8 @@ function failures(shim: CudaShim, calls: readonly Recorded[], order: number): st
   return calls.flatMap((call, i) =>
     call.outputs.flatMap(({ buffer, dtype, expected }, output) => {
       const got = results[starts[i] + buffer].subarray(0, expected.length);
-      const off = distance(dtype, got, expected);
-      return off <= limitOf(call, dtype)
+      const off = distance(dtype, got, expected, ofLargest);
+      return off <= (ofLargest ? call.ulp : limitOf(call, dtype))
         ? []
         : [`${call.label}: ${call.kernel}, output ${output} (${dtype}): off by ${off}`];
     }),
@@ -250,18 +266,123 @@ function recordProducts(): Recorder {
   return recorder;
 }
 
-describe.skipIf(compiler === undefined)('products on tensor cores, on the processor', () => {
-  it('agree with the reference in every order of threads', () => {
-    const { recorded } = recordProducts();
-    const programs = recorded.flatMap((call) => call.dispatches.map(({ program }) => program));
-    expect(programs.filter((program) => 'print' in program).length).toBeGreaterThanOrEqual(45);
-    const shim = new CudaShim(programs);
-    try {
-      for (const order of [0, 1, 12345]) expect(failures(shim, recorded, order)).toEqual([]);
-    } finally {
-      shim.end();
+/** Convolutions that tensor cores make: strides, dilations, padding, groups, channels that are whole chunks of 16 bytes and others, depths that are cut. */
+function recordConvolutions(): Recorder {
+  const recorder = new Recorder(jsBackend);
+  recorder.tensorCores = true;
+  registerBackend(recorder, -1);
+  const random = generator(13);
+  const op = (name: string): Op => listOps().get(name) as Op;
+  for (const dtype of ['float32', 'float16', 'bfloat16'] as const) {
+    const of = (...shape: number[]): Tensor =>
+      constant(
+        Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => Math.round(random() * 16 - 8) / 8),
+        dtype,
+      ).reshape(shape);
+    recorder.ulp = 8;
+    for (const [x, filter, attrs] of [
+      [[2, 9, 8, 16], [3, 3, 16, 24], {}],
+      [[1, 13, 12, 16], [3, 2, 16, 72], { strides: [2, 3], padding: [1, 1, 0, 1] }],
+      [[1, 9, 12, 32], [3, 3, 16, 32], { dilations: [2, 1], padding: [2, 2, 1, 1], groups: 2 }],
+      [[2, 11, 7, 3], [3, 3, 3, 17], { strides: [2, 2], padding: [1, 1, 1, 1] }],
+      [[2, 24, 24, 16], [1, 1, 16, 16], {}],
+    ] as const) {
+      const geometry = {
+        strides: [1, 1],
+        dilations: [1, 1],
+        padding: [0, 0, 0, 0],
+        groups: 1,
+        ...attrs,
+      } satisfies Record<string, number | readonly number[]>;
+      const {
+        strides: [down, right],
+        dilations: [farDown, farRight],
+        padding: [top, bottom, left, side],
+      } = geometry;
+      const out = [
+        x[0],
+        Math.floor((x[1] + top + bottom - (filter[0] - 1) * farDown - 1) / down) + 1,
+        Math.floor((x[2] + left + side - (filter[1] - 1) * farRight - 1) / right) + 1,
+        filter[3],
+      ];
+      recorder.label = `${dtype} ${x} * ${filter}, ${JSON.stringify(attrs)}`;
+      const [image, weights, dy] = [of(...x), of(...filter), of(...out)];
+      withBackend('recorder', () => {
+        execute(op('Conv2D'), [image, weights], geometry);
+        execute(op('_FusedConv2D'), [image, weights, of(filter[3])], { ...geometry, activation: 1 });
+        execute(op('Conv2DBackpropInput'), [weights, dy], { ...geometry, shape: x });
+        execute(op('Conv2DBackpropFilter'), [image, dy], { ...geometry, shape: filter });
+      });
     }
-  }, 600_000);
+  }
+  return recorder;
+}
+
+/** Attention that tensor cores make, with its gradients: masks, widths that are whole chunks of 16 bytes and others, ends that fill no tile. */
+function recordAttention(): Recorder {
+  const recorder = new Recorder(jsBackend);
+  recorder.tensorCores = true;
+  registerBackend(recorder, -1);
+  const random = generator(17);
+  // Weights and slopes of scores are rounded to 16 bits before they are multiplied.
+  recorder.ulp = 4;
+  for (const dtype of ['float16', 'bfloat16'] as const) {
+    const of = (...shape: number[]): Tensor =>
+      constant(
+        Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => random() - 0.5),
+        dtype,
+      ).reshape(shape);
+    const seen = constant(
+      Array.from({ length: 150 }, () => random() < 0.8),
+      'bool',
+    );
+    for (const [mask, isCausal, timeFirst, queries, keys, width, values] of [
+      [undefined, true, false, 70, 70, 32, 32],
+      [seen.reshape([2, 1, 75, 1]), false, false, 75, 90, 16, 40],
+      [of(1, 2, 1, 130), true, true, 37, 130, 35, 66],
+      [of(2, 1, 66, 20), false, true, 66, 20, 128, 128],
+    ] as const) {
+      const shape = (time: number, size: number): number[] =>
+        timeFirst ? [2, time, 2, size] : [2, 2, time, size];
+      recorder.label = `${dtype}, ${queries} · ${keys}, ${width}, ${values}`;
+      const inputs = [
+        of(...shape(queries, width)),
+        of(...shape(keys, width)),
+        of(...shape(keys, values)),
+      ] as const;
+      const tape = new GradientTape();
+      for (const x of inputs) tape.watch(x);
+      withBackend('recorder', () => {
+        const y = tape.record(() =>
+          core.nn.scaledDotProductAttention(...inputs, { mask, isCausal, timeFirst }),
+        );
+        tape.gradient(y, inputs, { outputGradients: of(...shape(queries, values)) });
+      });
+    }
+  }
+  return recorder;
+}
+
+describe.skipIf(compiler === undefined)('tensor cores, on the processor', () => {
+  it.each([
+    ['products', recordProducts, 45, false],
+    ['convolutions', recordConvolutions, 45, false],
+    ['attention', recordAttention, 32, true],
+  ] as const)(
+    'agree in their %s with the reference in every order of threads',
+    (_, record, least, ofLargest) => {
+      const { recorded } = record();
+      const programs = recorded.flatMap((call) => call.dispatches.map(({ program }) => program));
+      expect(programs.filter((program) => 'print' in program).length).toBeGreaterThanOrEqual(least);
+      const shim = new CudaShim(programs);
+      try {
+        for (const order of [0, 1, 12345]) expect(failures(shim, recorded, order, ofLargest)).toEqual([]);
+      } finally {
+        shim.end();
+      }
+    },
+    600_000,
+  );
 });
 
 /** The NVRTC that `EAGRE_NVRTC` names, which compiles without a GPU too. It takes minutes. */
@@ -283,7 +404,9 @@ const CAPABILITIES = [75, 80, 86, 89, 90, 100, 120];
 describe.skipIf(nvrtc === undefined)('CUDA kernels for GPUs', () => {
   let programs: readonly Parameters<typeof textOf>[0][] = [];
   beforeAll(() => {
-    const recorded = [...recordCalls().recorded, ...recordProducts().recorded];
+    const recorded = [recordCalls, recordProducts, recordConvolutions, recordAttention].flatMap(
+      (record) => record().recorded,
+    );
     programs = [...new Set(recorded.flatMap((call) => call.dispatches.map((d) => d.program)))];
   }, 600_000);
 

@@ -4,11 +4,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cudaPrelude } from '@eagre/gpu-kernels';
+import type { KernelAttrs, KernelName, NumericDType } from '@eagre/backend';
+import { type CudaProgram, cudaPrelude, gpuKernel, type TensorInfo } from '@eagre/gpu-kernels';
 import { describe, expect, it } from 'vitest';
 import { called, loadCudaAddon } from '../../backend-cuda/src/addon.ts';
 import { findCompiler } from '../../backend-cuda/src/libraries.ts';
-import { tensorCoreProduct } from '../../gpu-kernels/src/cuda/tensor-cores.ts';
 
 const missing =
   (process.env.EAGRE_NVRTC ? '' : 'EAGRE_NVRTC names no NVRTC; ') +
@@ -20,11 +20,95 @@ if (missing !== '')
   console.log(`The machine code of tensor cores' kernels is not looked at: ${missing.slice(0, -2)}`);
 
 const CAPABILITIES = [80, 86, 89, 90, 100, 120];
-const factors = [
-  { transposeA: false, transposeB: false },
-  { transposeA: true, transposeB: false },
-  { transposeA: false, transposeB: true },
+/** A call of a kernel, by the shapes of its tensors. */
+interface Call {
+  readonly label: string;
+  readonly kernel: KernelName;
+  readonly inputs: readonly (readonly number[])[];
+  readonly outputs: readonly (readonly number[])[];
+  readonly attrs: KernelAttrs;
+}
+const geometry = { strides: [1, 1], dilations: [1, 1], padding: [1, 1, 1, 1], groups: 1 };
+const [image, filter, result] = [
+  [8, 16, 16, 64],
+  [3, 3, 64, 128],
+  [8, 16, 16, 128],
 ];
+const CALLS: readonly Call[] = [
+  ...[
+    [false, false],
+    [true, false],
+    [false, true],
+  ].map(([transposeA, transposeB]) => ({
+    label: `${transposeA ? 'aᵀ' : 'a'}·${transposeB ? 'bᵀ' : 'b'}`,
+    kernel: 'MatMul' as const,
+    inputs: [[256, 256], [256, 256], [256]],
+    outputs: [[256, 256]],
+    attrs: { transposeA, transposeB, activation: 1 },
+  })),
+  {
+    label: 'convolution',
+    kernel: 'Conv2D',
+    inputs: [image, filter, [128]],
+    outputs: [result],
+    attrs: { ...geometry, activation: 1 },
+  },
+  {
+    label: 'gradient of its image',
+    kernel: 'Conv2DBackpropInput',
+    inputs: [filter, result],
+    outputs: [image],
+    attrs: geometry,
+  },
+  {
+    label: 'gradient of its filter',
+    kernel: 'Conv2DBackpropFilter',
+    inputs: [image, result],
+    outputs: [filter],
+    attrs: geometry,
+  },
+  ...[64, 128].flatMap((width): Call[] => {
+    const of = [2, 4, 256, width];
+    const attrs = { timeFirst: false, causal: true, scale: 0.125 };
+    const sums = of.slice(0, 3);
+    return [
+      {
+        label: `attention, ${width} wide`,
+        kernel: 'ScaledDotProductAttention',
+        inputs: [of, of, of],
+        outputs: [of, sums],
+        attrs,
+      },
+      {
+        label: `its gradients, ${width} wide`,
+        kernel: 'ScaledDotProductAttentionGrad',
+        inputs: [of, of, of, of, of, sums],
+        outputs: [of, of, of],
+        attrs,
+      },
+    ];
+  }),
+];
+
+/** The programs for tensor cores of a call. */
+function programsOf(call: Call, dtype: NumericDType): readonly CudaProgram[] {
+  const info = (shape: readonly number[]): TensorInfo => ({
+    dtype,
+    shape,
+    size: shape.reduce((a, b) => a * b, 1),
+  });
+  const inputs = call.inputs.map(info);
+  const kernel = gpuKernel(call.kernel, new Array<NumericDType>(inputs.length).fill(dtype));
+  const made = kernel?.lower({
+    inputs,
+    outputs: call.outputs.map(info),
+    attrs: call.attrs,
+    same: () => false,
+  });
+  return (made?.dispatches ?? []).flatMap(({ cuda }) =>
+    (cuda?.dispatches ?? []).flatMap(({ program }) => ('print' in program ? [program] : [])),
+  );
+}
 
 function tool(...args: string[]): string {
   const { stdout, stderr, status } = spawnSync('cuobjdump', args, { encoding: 'utf8', maxBuffer: 2 ** 28 });
@@ -32,25 +116,19 @@ function tool(...args: string[]): string {
   return stdout;
 }
 
-describe.skipIf(missing !== '')('the machine code of products on tensor cores', () => {
+describe.skipIf(missing !== '')('the machine code of kernels for tensor cores', () => {
   it('multiplies on them, copies 16 bytes at once, and spills nothing', () => {
     const folder = mkdtempSync(join(tmpdir(), 'eagre-sass-'));
     const rows: object[] = [];
+    for (const call of CALLS) expect(programsOf(call, 'float16').length, call.label).toBeGreaterThan(0);
     try {
       const addon = loadCudaAddon();
       const { path } = findCompiler(addon);
       for (const capability of CAPABILITIES)
         for (const dtype of ['bfloat16', 'float16', 'float32'] as const)
-          for (const transposed of factors) {
-            const program = tensorCoreProduct({
-              dtype,
-              ...transposed,
-              hasBias: true,
-              relu: true,
-              rank: 1,
-              alignedA: true,
-              alignedB: true,
-            });
+          for (const [call, program] of CALLS.flatMap((each) =>
+            programsOf(each, dtype).map((made) => [each, made] as const),
+          )) {
             const text = cudaPrelude + program.print('k');
             const file = join(folder, 'k.cubin');
             writeFileSync(
@@ -62,7 +140,7 @@ describe.skipIf(missing !== '')('the machine code of products on tensor cores', 
             const [, registers, stack, shared] = (
               /REG:(\d+) STACK:(\d+) SHARED:(\d+)/.exec(tool('--dump-resource-usage', file)) ?? []
             ).map(Number);
-            const name = `${dtype} ${transposed.transposeA ? 'aᵀ' : 'a'}·${transposed.transposeB ? 'bᵀ' : 'b'}`;
+            const name = `${dtype} ${call.label}`;
             const row = {
               capability,
               kernel: name,

@@ -119,6 +119,8 @@ export interface Allocator {
   write(to: Storage, bytes: Uint8Array): void;
   /** Copies the first bytes of one memory of this allocator to another. */
   copy(from: Storage, to: Storage, bytes: number): void;
+  /** Copies the first bytes of memory of another device without the host. @returns false, and nothing is done, where it cannot. */
+  copyFrom?(from: Storage, to: Storage, bytes: number): boolean;
   /** Waits until all that was called before is done. */
   synchronize(): void;
   synchronizeAsync(): Promise<void>;
@@ -162,7 +164,8 @@ export function copyStorage(from: Storage, to: Storage, bytes: number): void {
   if (from.allocator === to.allocator) to.allocator.copy(from, to, bytes);
   else if (from.allocator.isHost) to.allocator.write(to, hostBytes(from, bytes));
   else if (to.allocator.isHost) hostBytes(to, bytes).set(from.allocator.read(from, bytes));
-  else to.allocator.write(to, from.allocator.read(from, bytes));
+  else if (to.allocator.copyFrom?.(from, to, bytes) !== true)
+    to.allocator.write(to, from.allocator.read(from, bytes));
 }
 
 /** What of some memory the host can look at: itself, or a copy. */

@@ -19,7 +19,13 @@ import {
   wideKernel,
 } from '@eagre/backend';
 import { elementwiseKernel } from '../kernels/elementwise.ts';
-import type { Dispatch, Lowered } from '../kernels/kernel.ts';
+import {
+  type CudaDispatch,
+  type CudaDispatches,
+  type Dispatch,
+  type Lowered,
+  TEMPORARY,
+} from '../kernels/kernel.ts';
 import { gpuKernel } from '../kernels/registry.ts';
 import type { GpuAllocator } from './gpu-allocator.ts';
 
@@ -69,8 +75,16 @@ export abstract class DispatchingBackend implements Backend {
   abstract readonly allocator: GpuAllocator<object>;
   readonly deviceType: string = 'GPU';
 
-  /** Runs one dispatch behind what was called before. @param operands of the call, by number. */
-  protected abstract dispatch(name: string, dispatch: Dispatch, operands: readonly Operand[]): void;
+  /** Runs one dispatch behind what was called before; those of CUDA only if `instead` gave them. @param operands of the call, by number. */
+  protected abstract dispatch(
+    name: string,
+    dispatch: Dispatch | CudaDispatch,
+    operands: readonly Operand[],
+  ): void;
+  /** What this GPU runs instead of a dispatch. */
+  protected instead(_dispatch: Dispatch): CudaDispatches | undefined {
+    return undefined;
+  }
   /** How many buffers a dispatch may have. */
   protected abstract readonly mostBuffers: number;
 
@@ -177,7 +191,23 @@ export abstract class DispatchingBackend implements Backend {
         ...tensors.map(({ storage, size, dtype }) => operandOf(storage, size * dtypeTraits[dtype].bytes)),
         ...temporaries.map((storage, i) => operandOf(storage, scratch[i])),
       ];
-      for (const dispatch of dispatches) this.dispatch(name, dispatch, operands);
+      for (const dispatch of dispatches) {
+        const own = this.instead(dispatch);
+        if (own === undefined) {
+          this.dispatch(name, dispatch, operands);
+          continue;
+        }
+        let all = operands;
+        if (own.scratch > 0) {
+          const storage = this.allocator.allocate(own.scratch);
+          temporaries.push(storage);
+          all = [...operands, operandOf(storage, own.scratch)];
+        }
+        for (const each of own.dispatches) {
+          const numbers = each.operands.map((n) => (n === TEMPORARY ? operands.length : n));
+          this.dispatch(name, { ...each, operands: numbers }, all);
+        }
+      }
     } finally {
       for (const storage of temporaries) storage.release();
     }

@@ -5,6 +5,10 @@ import { type Fault, faults } from '../kernels/kernel.ts';
 export class Suspects {
   readonly #names = new Set<string>();
 
+  get isEmpty(): boolean {
+    return this.#names.size === 0;
+  }
+
   add(name: string): void {
     this.#names.add(name);
   }

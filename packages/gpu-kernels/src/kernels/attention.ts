@@ -1,6 +1,7 @@
 // Attention by tiles: the scores of 32 rows with 32 others are made, used and forgotten. Of a sequence of tiles the forward kernel keeps the largest
 // score and the sum of exponentials; the gradients know both from the forward kernel's log-sum-exp.
 import type { DType } from '@eagre/backend';
+import { CORE_ROWS, type CoreAttention, coreAttention, isCoreAttention } from '../cuda/attention.ts';
 import { broadcastSteps, rawLoad } from './elements.ts';
 import {
   alwaysFits,
@@ -42,6 +43,7 @@ const PARAMS = {
 } as const;
 
 type Side = 'queries' | 'keys';
+/** A tensor that is a factor: its buffer, how many rows it has, and how wide they are. */
 interface Factor {
   readonly buffer: string;
   readonly side: Side;
@@ -260,13 +262,57 @@ function dispatchOf(
   return { program, operands, params, workgroups: groups(params[0] * params[1] * tiles) };
 }
 
+/** The same on tensor cores, where they serve it. */
+function onTensorCores(
+  { inputs }: Call,
+  mask: DType | undefined,
+  attention: Pick<CoreAttention, 'makes' | 'rows' | 'others' | 'buffers'>,
+  operands: readonly number[],
+  params: readonly number[],
+): Dispatch['cuda'] {
+  const { dtype } = inputs[0];
+  const [batch, heads, queries, keys, width, values] = params;
+  if (!isCoreAttention(dtype, mask, [width, values], [queries, keys])) return undefined;
+  const filled = (size: number): number => Math.ceil(size / 16) * 16;
+  const program = coreAttention(
+    {
+      ...attention,
+      dtype,
+      mask,
+      width: filled(width),
+      values: filled(values),
+      aligned: width % 8 === 0 && values % 8 === 0,
+    },
+    PARAMS,
+  );
+  const tiles = Math.ceil((attention.rows[0].side === 'queries' ? queries : keys) / CORE_ROWS);
+  return {
+    dispatches: [{ program, operands, params, workgroups: groups(batch * heads * tiles) }],
+    scratch: 0,
+  };
+}
+
 function attention(call: Call): Lowered | undefined {
   const { inputs } = call;
   const mask = maskText(inputs[3]?.dtype);
   if (mask === undefined) return undefined;
   const params = paramsOf(call, 0, inputs[3]?.shape);
   const operands = Array.from({ length: inputs.length + 2 }, (_, i) => i);
-  return lowered(dispatchOf(forwardProgram(inputs[0].dtype, mask), operands, params, params[2], params[5]));
+  const masks = inputs.length > 3 ? ['mask'] : [];
+  const cuda = onTensorCores(
+    call,
+    inputs[3]?.dtype,
+    {
+      makes: 'result',
+      rows: [query],
+      others: [key, value],
+      buffers: ['query', 'key', 'value', ...masks, 'y', 'lse'],
+    },
+    operands,
+    params,
+  );
+  const dispatch = dispatchOf(forwardProgram(inputs[0].dtype, mask), operands, params, params[2], params[5]);
+  return lowered(cuda === undefined ? dispatch : { ...dispatch, cuda });
 }
 
 function attentionGrad(call: Call): Lowered | undefined {
@@ -304,15 +350,29 @@ function attentionGrad(call: Call): Lowered | undefined {
     const known = of.isSlope ? [0, 1, 2, 3, 5, delta] : [0, 1, 2, 5];
     const rows = of.rows.side === 'queries' ? params[2] : params[3];
     const width = of.rows.width === 'width' ? params[4] : params[5];
-    dispatches.push(
-      dispatchOf(
-        gradientProgram(inputs[0].dtype, mask, of),
-        [...known, ...masks, output + i],
-        params,
-        rows,
-        width,
-      ),
+    const used = [...known, ...masks, output + i];
+    const dispatch = dispatchOf(gradientProgram(inputs[0].dtype, mask, of), used, params, rows, width);
+    const byQuery = of.rows.side === 'queries';
+    const cuda = onTensorCores(
+      call,
+      masking?.dtype,
+      {
+        makes: of.isSlope ? 'slopes' : 'weights',
+        rows: byQuery ? [query, dy] : of.isSlope ? [key, value] : [key],
+        others: byQuery ? [key, value] : [query, dy],
+        buffers: [
+          'dy',
+          'query',
+          'key',
+          ...(of.isSlope ? ['value', 'lse', 'delta'] : ['lse']),
+          ...(masking === undefined ? [] : ['mask']),
+          'y',
+        ],
+      },
+      used,
+      params,
     );
+    dispatches.push(cuda === undefined ? dispatch : { ...dispatch, cuda });
   });
   return { dispatches, scratch: [Math.max(4, 4 * lse.size)] };
 }

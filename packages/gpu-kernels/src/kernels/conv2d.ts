@@ -1,9 +1,9 @@
 // Convolutions as matrix products whose factors are read from images as they are needed; each group is a product of its own.
 import { list } from '@eagre/backend';
 import { type Call, fits, type GpuKernels, type Lowered, lowered, type TensorInfo } from './kernel.ts';
-import { epilogue, productDispatch } from './matmul.ts';
 import { fill } from './moves.ts';
-import { floats, ofFloats } from './scalar-program.ts';
+import { type Factor, productDispatch, type Value } from './product.ts';
+import { floats } from './scalar-program.ts';
 
 const sizes = {
   n: 'u32',
@@ -68,33 +68,45 @@ function geometryOf(x: TensorInfo, filter: TensorInfo, y: TensorInfo, attrs: Cal
   };
 }
 
-/** Statements that set `value` to the image's element which output pixel `pixel` sees at `tap`, in channel `channel` of the group. */
-const patch = (pixel: string, at: string): string => `
-  let pixel = ${pixel}; let tap = (${at}) / p.groupIn; let channel = (${at}) % p.groupIn;
-  let ox = pixel % p.ow; let oy = (pixel / p.ow) % p.oh; let image = pixel / (p.ow * p.oh);
-  let iy = i32(oy) * p.strideY - p.padTop + i32(tap / p.kw) * p.dilationY;
-  let ix = i32(ox) * p.strideX - p.padLeft + i32(tap % p.kw) * p.dilationX;
-  if (iy >= 0 && iy < i32(p.h) && ix >= 0 && ix < i32(p.w)) {
-    value = x[((image * p.h + u32(iy)) * p.w + u32(ix)) * p.c + batch * p.groupIn + channel];
-  }`;
+/** Where a pixel of the result begins in the image. */
+const ofPixel = (pixel: string): readonly Value[] => [
+  ['beginX', 'i32', `i32(${pixel} % p.ow) * p.strideX - p.padLeft`],
+  ['beginY', 'i32', `i32(${pixel} / p.ow % p.oh) * p.strideY - p.padTop`],
+  ['image', 'u32', `${pixel} / p.ow / p.oh`],
+];
+
+/** How far a tap of the filter is from there, and which channel of the group it sees. */
+const ofTap = (at: string): readonly Value[] => [
+  ['channel', 'u32', `${at} % p.groupIn`],
+  ['awayX', 'i32', `i32(${at} / p.groupIn % p.kw) * p.dilationX`],
+  ['awayY', 'i32', `i32(${at} / p.groupIn / p.kw) * p.dilationY`],
+];
+
+const patch = {
+  buffer: 'x',
+  inside:
+    'beginY + awayY >= 0 && beginY + awayY < i32(p.h) && beginX + awayX >= 0 && beginX + awayX < i32(p.w)',
+  at: '((image * p.h + u32(beginY + awayY)) * p.w + u32(beginX + awayX)) * p.c + batch * p.groupIn + channel',
+} as const;
 
 function forward({ inputs: [x, filter, bias], outputs: [y], attrs }: Call): Lowered | undefined {
   if (!fits(x, filter, y) || y.size === 0) return undefined;
   const g = geometryOf(x, filter, y, attrs);
   const dispatch = productDispatch(
     {
-      type: 'f32',
-      buffers: ofFloats(x.dtype, {
-        x: 'f32',
-        filter: 'f32',
-        ...(bias === undefined ? {} : { bias: 'f32' }),
-        y: 'mut f32',
-      }),
+      dtype: x.dtype as 'float32',
+      buffers: bias === undefined ? ['x', 'filter'] : ['x', 'filter', 'bias'],
       params: sizes,
-      setUp: '',
-      left: patch('row', 'deep'),
-      right: 'value = filter[deep * p.o + batch * p.groupOut + column];',
-      store: `let place = batch * p.groupOut + column; ${epilogue(x.dtype, bias && 'bias[place]', attrs.activation as number)} y[row * p.o + place] = sum;`,
+      left: { ...patch, side: ofPixel('row'), deep: ofTap('deep'), inner: 'deep', run: g.inputs },
+      right: {
+        buffer: 'filter',
+        at: 'deep * p.o + batch * p.groupOut + column',
+        inner: 'side',
+        run: g.outputs,
+      },
+      at: 'row * p.o + batch * p.groupOut + column',
+      biasAt: bias && 'batch * p.groupOut + column',
+      activation: attrs.activation as number,
     },
     bias === undefined ? [0, 1, 2] : [0, 1, 2, 3],
     g.values,
@@ -104,6 +116,25 @@ function forward({ inputs: [x, filter, bias], outputs: [y], attrs }: Call): Lowe
 }
 
 /** Each pixel of the image is a row: it sees, for each tap, the output pixel to which it went by that tap, if there is one. */
+const cameFrom: Factor = {
+  buffer: 'dy',
+  side: [
+    ['endX', 'i32', 'i32(row % p.w) + p.padLeft'],
+    ['endY', 'i32', 'i32(row / p.w % p.h) + p.padTop'],
+    ['image', 'u32', 'row / p.w / p.h'],
+  ],
+  deep: [
+    ['out', 'u32', 'deep % p.groupOut'],
+    ['awayX', 'i32', 'i32(deep / p.groupOut % p.kw) * p.dilationX'],
+    ['awayY', 'i32', 'i32(deep / p.groupOut / p.kw) * p.dilationY'],
+  ],
+  inside:
+    'endY >= awayY && endX >= awayX && (endY - awayY) % p.strideY == 0 && (endX - awayX) % p.strideX == 0 && (endY - awayY) / p.strideY < i32(p.oh) && (endX - awayX) / p.strideX < i32(p.ow)',
+  at: '((image * p.oh + u32((endY - awayY) / p.strideY)) * p.ow + u32((endX - awayX) / p.strideX)) * p.o + batch * p.groupOut + out',
+  inner: 'deep',
+  run: 1,
+};
+
 function inputGradient({ inputs: [filter, dy], outputs: [dx], attrs }: Call): Lowered | undefined {
   if (!fits(filter, dy, dx) || dx.size === 0) return undefined;
   if (dy.size === 0 || filter.size === 0) return lowered(fill(2, dx, 0));
@@ -111,21 +142,21 @@ function inputGradient({ inputs: [filter, dy], outputs: [dx], attrs }: Call): Lo
   const [n, h, w] = dx.shape;
   const dispatch = productDispatch(
     {
-      type: 'f32',
-      buffers: ofFloats(dy.dtype, { filter: 'f32', dy: 'f32', y: 'mut f32' }),
+      dtype: dy.dtype as 'float32',
+      buffers: ['filter', 'dy'],
       params: sizes,
-      setUp: '',
-      left: `let tap = deep / p.groupOut; let out = deep % p.groupOut;
-        let ix = row % p.w; let iy = (row / p.w) % p.h; let image = row / (p.w * p.h);
-        let fromY = i32(iy) + p.padTop - i32(tap / p.kw) * p.dilationY;
-        let fromX = i32(ix) + p.padLeft - i32(tap % p.kw) * p.dilationX;
-        let oy = fromY / p.strideY; let ox = fromX / p.strideX;
-        if (fromY >= 0 && fromX >= 0 && oy * p.strideY == fromY && ox * p.strideX == fromX && oy < i32(p.oh) && ox < i32(p.ow)) {
-          value = dy[((image * p.oh + u32(oy)) * p.ow + u32(ox)) * p.o + batch * p.groupOut + out];
-        }`,
-      right: `let tap = deep / p.groupOut; let out = deep % p.groupOut;
-        value = filter[(tap * p.groupIn + column) * p.o + batch * p.groupOut + out];`,
-      store: 'y[row * p.c + batch * p.groupIn + column] = sum;',
+      left: { ...cameFrom, run: g.outputs },
+      right: {
+        buffer: 'filter',
+        deep: [
+          ['out', 'u32', 'deep % p.groupOut'],
+          ['tap', 'u32', 'deep / p.groupOut'],
+        ],
+        at: '(tap * p.groupIn + column) * p.o + batch * p.groupOut + out',
+        inner: 'deep',
+        run: g.outputs,
+      },
+      at: 'row * p.c + batch * p.groupIn + column',
     },
     [0, 1, 2],
     g.values,
@@ -140,13 +171,17 @@ function filterGradient({ inputs: [x, dy], outputs: [df], attrs }: Call): Lowere
   const g = geometryOf(x, df, dy, attrs);
   const dispatch = productDispatch(
     {
-      type: 'f32',
-      buffers: ofFloats(x.dtype, { x: 'f32', dy: 'f32', y: 'mut f32' }),
+      dtype: x.dtype as 'float32',
+      buffers: ['x', 'dy'],
       params: sizes,
-      setUp: '',
-      left: patch('deep', 'row'),
-      right: 'value = dy[deep * p.o + batch * p.groupOut + column];',
-      store: 'y[row * p.o + batch * p.groupOut + column] = sum;',
+      left: { ...patch, side: ofTap('row'), deep: ofPixel('deep'), inner: 'side', run: g.inputs },
+      right: {
+        buffer: 'dy',
+        at: 'deep * p.o + batch * p.groupOut + column',
+        inner: 'side',
+        run: g.outputs,
+      },
+      at: 'row * p.o + batch * p.groupOut + column',
     },
     [0, 1, 2],
     g.values,

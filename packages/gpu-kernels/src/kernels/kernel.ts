@@ -44,6 +44,8 @@ export interface CudaProgram {
 
 /** The operand that stands for the words in which kernels say what went wrong: see `faults`. */
 export const FAULT = -1;
+/** The operand that stands for the temporary of `CudaDispatches`. */
+export const TEMPORARY = -2;
 
 /** One dispatch of a program. */
 export interface Dispatch {
@@ -52,8 +54,20 @@ export interface Dispatch {
   readonly operands: readonly number[];
   readonly params: readonly number[];
   readonly workgroups: readonly [x: number, y: number, z: number];
-  /** What GPUs of NVIDIA that can do so run instead, on the same operands. */
-  readonly cuda?: Pick<Dispatch, 'params' | 'workgroups'> & { readonly program: CudaProgram };
+  /** What GPUs of NVIDIA that can do so run instead. */
+  readonly cuda?: CudaDispatches;
+}
+
+/** A dispatch on a GPU of NVIDIA. */
+export interface CudaDispatch extends Omit<Dispatch, 'program' | 'cuda'> {
+  readonly program: GpuProgram | CudaProgram;
+}
+
+/** What GPUs of NVIDIA run instead of a dispatch, in this order. */
+export interface CudaDispatches {
+  readonly dispatches: readonly CudaDispatch[];
+  /** The bytes of a temporary of their own, the operand `TEMPORARY`, or 0. */
+  readonly scratch: number;
 }
 
 /** A call of a kernel as dispatches, which run in their order. */

@@ -1,5 +1,5 @@
 // Means and variances, batch and layer normalization. Sums in two passes, so that a mean far from zero costs no digits of the variance.
-import { type DType, list, product } from '@eagre/backend';
+import { type DType, isHalf, list, product } from '@eagre/backend';
 import {
   alwaysFits,
   type Call,
@@ -16,14 +16,25 @@ import { each, perRow, total } from './reduce.ts';
 import { floats, ofFloats } from './scalar-program.ts';
 
 /** Over axes that follow each other, x is [outer, n, inner], and a workgroup makes a mean and a variance. */
-const momentsProgram = (dtype: DType): GpuProgram =>
+const momentsProgram = (
+  dtype: DType,
+  made: DType = dtype,
+  rounded: Readonly<Record<string, string>> = {},
+): GpuProgram =>
   perRow(
-    ofFloats(dtype, { x: 'f32', mean: 'mut f32', variance: 'mut f32' }),
+    {
+      ...ofFloats(dtype, { x: 'f32' }),
+      ...ofFloats(made, { mean: 'mut f32', variance: 'mut f32' }),
+      ...rounded,
+    },
     { inner: 'u32' },
     `let base = (row / p.inner) * p.n * p.inner + row % p.inner;
     ${total('level', 'x[base + i * p.inner]')} let center = fDiv(level, f32(p.n));
     ${total('square', '(x[base + i * p.inner] - center) * (x[base + i * p.inner] - center)')}
-    if (t == 0u) { mean[row] = center; variance[row] = fDiv(square, f32(p.n)); }`,
+    if (t == 0u) { mean[row] = center; variance[row] = fDiv(square, f32(p.n));
+      ${Object.keys(rounded)
+        .map((name, k) => `${name}[row] = ${k === 0 ? 'center' : 'fDiv(square, f32(p.n))'};`)
+        .join(' ')} }`,
   );
 
 function moments({ inputs: [x], outputs: [mean, variance], attrs }: Call): Lowered {
@@ -38,24 +49,39 @@ function moments({ inputs: [x], outputs: [mean, variance], attrs }: Call): Lower
   });
 }
 
+/** Results of 16 bits, beside those in float32 that other kernels read. */
+const roundedTo = (dtype: DType, ...names: readonly string[]): Readonly<Record<string, string>> =>
+  isHalf(dtype) ? ofFloats(dtype, Object.fromEntries(names.map((name) => [name, 'mut f32']))) : {};
+
 function batchNorm({ inputs: [x, scale], outputs: [y, , variance], attrs }: Call): Lowered | undefined {
   if (!fits(x) || scale.size === 0) return undefined;
   const channels = scale.size;
+  const half = isHalf(x.dtype);
   const apply = perThread(
-    { x: 'f32', scale: 'f32', offset: 'f32', mean: 'f32', variance: 'f32', y: 'mut f32' },
+    {
+      ...ofFloats(x.dtype, { x: 'f32', scale: 'f32', offset: 'f32' }),
+      mean: 'f32',
+      variance: 'f32',
+      ...ofFloats(x.dtype, { y: 'mut f32' }),
+    },
     { channels: 'u32', epsilon: 'f32' },
     `let k = thread % p.channels;
     y[thread] = (x[thread] - mean[k]) * (scale[k] * fRsqrt(variance[k] + p.epsilon)) + offset[k];`,
   );
-  return lowered(
-    {
-      program: momentsProgram('float32'),
-      operands: [0, 4, 5],
-      params: [variance.size, x.size / channels, channels],
-      workgroups: groups(channels),
-    },
-    launch(apply, [0, 1, 2, 4, 5, 3], [channels, attrs.epsilon as number], y.size),
-  );
+  // Mean and variance, and those of float32 that y is computed from.
+  const exact = half ? [6, 7] : [4, 5];
+  return {
+    dispatches: [
+      {
+        program: momentsProgram(x.dtype, 'float32', roundedTo(x.dtype, 'roundedMean', 'roundedVariance')),
+        operands: half ? [0, ...exact, 4, 5] : [0, ...exact],
+        params: [variance.size, x.size / channels, channels],
+        workgroups: groups(channels),
+      },
+      launch(apply, [0, 1, 2, ...exact, 3], [channels, attrs.epsilon as number], y.size),
+    ],
+    scratch: half ? [4 * channels, 4 * channels] : [],
+  };
 }
 
 function batchNormGrad({ inputs: [dy, x, scale], attrs }: Call): Lowered | undefined {
@@ -63,39 +89,46 @@ function batchNormGrad({ inputs: [dy, x, scale], attrs }: Call): Lowered | undef
   const channels = scale.size;
   const pixels = x.size / channels;
   const epsilon = attrs.epsilon as number;
+  const half = isHalf(x.dtype);
+  const rounded = roundedTo(x.dtype, 'roundedScale', 'roundedOffset');
   const sums = perRow(
-    { dy: 'f32', x: 'f32', mean: 'f32', variance: 'f32', dscale: 'mut f32', doffset: 'mut f32' },
+    {
+      ...ofFloats(x.dtype, { dy: 'f32', x: 'f32', mean: 'f32', variance: 'f32' }),
+      dscale: 'mut f32',
+      doffset: 'mut f32',
+      ...rounded,
+    },
     { epsilon: 'f32' },
     `let center = mean[row]; let inverse = fRsqrt(variance[row] + p.epsilon);
     ${total('level', 'dy[i * p.rows + row]')}
     ${total('slope', 'dy[i * p.rows + row] * ((x[i * p.rows + row] - center) * inverse)')}
-    if (t == 0u) { doffset[row] = level; dscale[row] = slope; }`,
+    if (t == 0u) { doffset[row] = level; dscale[row] = slope; ${half ? 'roundedOffset[row] = level; roundedScale[row] = slope;' : ''} }`,
   );
   // The gradient reads the sums, dscale and doffset.
   const apply = perThread(
     {
-      dy: 'f32',
-      x: 'f32',
-      scale: 'f32',
-      mean: 'f32',
-      variance: 'f32',
+      ...ofFloats(x.dtype, { dy: 'f32', x: 'f32', scale: 'f32', mean: 'f32', variance: 'f32' }),
       dscale: 'f32',
       doffset: 'f32',
-      dx: 'mut f32',
+      ...ofFloats(x.dtype, { dx: 'mut f32' }),
     },
     { channels: 'u32', pixels: 'f32', epsilon: 'f32' },
     `let k = thread % p.channels; let inverse = fRsqrt(variance[k] + p.epsilon); let normal = (x[thread] - mean[k]) * inverse;
     dx[thread] = scale[k] * inverse * (dy[thread] - (doffset[k] + normal * dscale[k]) / p.pixels);`,
   );
-  return lowered(
-    {
-      program: sums,
-      operands: [0, 1, 3, 4, 6, 7],
-      params: [channels, pixels, epsilon],
-      workgroups: groups(channels),
-    },
-    launch(apply, [0, 1, 2, 3, 4, 6, 7, 5], [channels, pixels, epsilon], x.size),
-  );
+  const exact = half ? [8, 9] : [6, 7];
+  return {
+    dispatches: [
+      {
+        program: sums,
+        operands: half ? [0, 1, 3, 4, ...exact, 6, 7] : [0, 1, 3, 4, ...exact],
+        params: [channels, pixels, epsilon],
+        workgroups: groups(channels),
+      },
+      launch(apply, [0, 1, 2, 3, 4, ...exact, 5], [channels, pixels, epsilon], x.size),
+    ],
+    scratch: half ? [4 * channels, 4 * channels] : [],
+  };
 }
 
 /** Of layers, and of root mean squares, where nothing is subtracted. */
@@ -186,8 +219,8 @@ function rowNormGrad(centered: boolean): (call: Call) => Lowered | undefined {
 // Batch normalization reads what it has written, which 16 bits would round between.
 export const kernels: GpuKernels = {
   Moments: { dtypes: floats, lower: alwaysFits(moments) },
-  FusedBatchNorm: { dtypes: ['float32'], lower: batchNorm },
-  FusedBatchNormGrad: { dtypes: ['float32'], lower: batchNormGrad },
+  FusedBatchNorm: { dtypes: floats, lower: batchNorm },
+  FusedBatchNormGrad: { dtypes: floats, lower: batchNormGrad },
   LayerNorm: { dtypes: floats, lower: rowNorm(true) },
   LayerNormGrad: { dtypes: floats, lower: rowNormGrad(true) },
   RMSNorm: { dtypes: floats, lower: rowNorm(false) },

@@ -6,6 +6,7 @@ import type { GpuKernel, GpuKernels } from './kernel.ts';
 import { kernels as mapReduce } from './map-reduce.ts';
 import { kernels as matmul } from './matmul.ts';
 import { kernels as moves } from './moves.ts';
+import { kernels as nonzero } from './nonzero.ts';
 import { kernels as norms } from './norms.ts';
 import { kernels as optimizers } from './optimizers.ts';
 import { kernels as pool2d } from './pool2d.ts';
@@ -28,6 +29,7 @@ export const gpuKernels: GpuKernels = {
   ...conv2d,
   ...pool2d,
   ...norms,
+  ...nonzero,
   ...scan,
   ...topK,
   ...random,

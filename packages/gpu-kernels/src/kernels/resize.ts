@@ -1,11 +1,13 @@
 import {
   alwaysFits,
   type Call,
+  FAULT,
   type GpuKernels,
   type Lowered,
   launch,
   lowered,
   perThread,
+  raise,
 } from './kernel.ts';
 import { floats, ofFloats } from './scalar-program.ts';
 
@@ -34,6 +36,36 @@ function resizeBilinear({ inputs: [x], outputs: [y] }: Call): Lowered | undefine
   return lowered(launch(program, [0, 1], params, y.size));
 }
 
+/** Sums of the elements along the middle axis, each of a span of it; transposed, each element goes to all the sums of whose spans it is. */
+function resizeAxis({ inputs: [x, , weights], outputs: [y], attrs }: Call): Lowered | undefined {
+  const [, size, c] = x.shape;
+  const [, made] = y.shape;
+  const [spans, most] = weights.shape;
+  const transposed = Boolean(attrs.transposed);
+  const span = (i: string): string => `let start = spans[2u * ${i}]; let end = spans[2u * ${i} + 1u];
+    if (start < 0 || end < start || end > i32(p.length) || end - start > i32(p.most)) { ${raise(1)} } else {`;
+  const body = transposed
+    ? `for (var i = 0u; i < p.spans; i++) { ${span('i')}
+        if (start <= i32(at) && i32(at) < end) { sum = sum + weights[i * p.most + at - u32(start)] * x[(image * p.size + i) * p.c + k]; } } }`
+    : `${span('at')} for (var j = start; j < end; j++) { sum = sum + weights[at * p.most + u32(j - start)] * x[(image * p.size + u32(j)) * p.c + k]; } }`;
+  const program = perThread(
+    {
+      ...ofFloats(x.dtype, { x: 'f32' }),
+      spans: 'i32',
+      ...ofFloats(weights.dtype, { weights: 'f32' }),
+      ...ofFloats(y.dtype, { y: 'mut f32' }),
+      fault: 'mut atomic<u32>',
+    },
+    { size: 'u32', made: 'u32', c: 'u32', spans: 'u32', most: 'u32', length: 'u32' },
+    `let k = thread % p.c; let at = thread / p.c % p.made; let image = thread / p.c / p.made; var sum = 0.0;
+    ${body}
+    y[thread] = sum;`,
+  );
+  const params = [size, made, c, spans, most, transposed ? made : size];
+  return lowered(launch(program, [0, 1, 2, 3, FAULT], params, y.size));
+}
+
 export const kernels: GpuKernels = {
+  ResizeAxis: { dtypes: floats, lower: alwaysFits(resizeAxis) },
   ResizeBilinear: { dtypes: floats, lower: alwaysFits(resizeBilinear) },
 };

@@ -13,8 +13,8 @@ import {
   lowered,
   programOf,
 } from './kernel.ts';
-import { productDispatch } from './matmul.ts';
 import { copy } from './moves.ts';
+import { productByThreads, productDispatch } from './product.ts';
 import { perRow, total } from './reduce.ts';
 
 /** A workgroup makes so many states of so many sequences, a thread one. */
@@ -96,13 +96,12 @@ function ofInput(
 ): Dispatch | undefined {
   return productDispatch(
     {
-      type: 'f32',
-      buffers: { x: 'f32', kernel: 'f32', bias: 'f32', y: 'mut f32' },
-      params: {},
-      setUp: '',
-      left: 'value = x[row * p.depth + deep];',
-      right: 'value = kernel[deep * p.columns + column];',
-      store: 'y[row * p.columns + column] = sum + bias[column];',
+      dtype: 'float32',
+      buffers: ['x', 'kernel', 'bias'],
+      left: { buffer: 'x', at: 'row * p.depth + deep', inner: 'deep', run: features },
+      right: { buffer: 'kernel', at: 'deep * p.columns + column', inner: 'side', run: gates * units },
+      at: 'row * p.columns + column',
+      biasAt: 'column',
     },
     operands,
     [],
@@ -313,22 +312,23 @@ function weightGrads(
 ): readonly Dispatch[] | undefined {
   const steps = batch * time;
   const width = gates * units;
-  const gate = (step: string, column: string): string => `dgates[${step} * 4u * p.units + ${column}]`;
+  const gateAt = (step: string, column: string): string => `${step} * 4u * p.units + ${column}`;
+  const gate = (step: string, column: string): string => `dgates[${gateAt(step, column)}]`;
   const dkernel = productDispatch(
     {
-      type: 'f32',
-      buffers: { x: 'f32', dgates: 'f32', y: 'mut f32' },
+      dtype: 'float32',
+      buffers: ['x', 'dgates'],
       params: { units: 'u32' },
-      setUp: '',
-      left: 'value = x[deep * p.rows + row];',
-      right: `value = ${gate('deep', 'column')};`,
-      store: 'y[row * p.columns + column] = sum;',
+      left: { buffer: 'x', at: 'deep * p.rows + row', inner: 'side', run: features },
+      right: { buffer: 'dgates', at: gateAt('deep', 'column'), inner: 'side', run: units },
+      at: 'row * p.columns + column',
     },
     [at.x, at.dgates, at.dkernel],
     [units],
     [1, features, width, steps],
   );
-  const drecurrent = productDispatch(
+  // Its left factor lies in two buffers.
+  const drecurrent = productByThreads(
     {
       type: 'f32',
       buffers: { h0: 'f32', states: 'f32', dgates: 'f32', y: 'mut f32' },
@@ -364,13 +364,12 @@ function weightGrads(
     dispatches.push(
       productDispatch(
         {
-          type: 'f32',
-          buffers: { dgates: 'f32', kernel: 'f32', y: 'mut f32' },
+          dtype: 'float32',
+          buffers: ['dgates', 'kernel'],
           params: { units: 'u32' },
-          setUp: '',
-          left: `value = ${gate('row', 'deep')};`,
-          right: 'value = kernel[column * p.depth + deep];',
-          store: 'y[row * p.columns + column] = sum;',
+          left: { buffer: 'dgates', at: gateAt('row', 'deep'), inner: 'deep', run: units },
+          right: { buffer: 'kernel', at: 'column * p.depth + deep', inner: 'deep', run: width },
+          at: 'row * p.columns + column',
         },
         [at.dgates, at.kernel, at.dx],
         [units],

@@ -258,6 +258,11 @@ inline void tc_mma_float16(float (&c)[4], const unsigned (&a)[4], unsigned b0, u
 inline void tc_mma_float32(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
   shim::product<1>(c, a, b0, b1, [](uint32_t w, int) { return shim::floatOf(w & 0xffffe000u); });
 }
+inline float tc_shuffle(float x, unsigned away) {
+  float other = 0;
+  shim::inWarp(&x, [&](unsigned first, unsigned lane) { other = *static_cast<const float*>(shim::fibers[first + (lane ^ away)].shown); });
+  return other;
+}
 inline unsigned tc_tf32(float x) {
   uint32_t bits;
   memcpy(&bits, &x, 4);

@@ -20,7 +20,7 @@ import {
   wideKernel,
 } from '@eagre/backend';
 import { elementwiseKernel } from '../kernels/elementwise.ts';
-import { FAULT, FAULT_BYTES, type Lowered } from '../kernels/kernel.ts';
+import { type CudaDispatch, FAULT, FAULT_BYTES, type Lowered, TEMPORARY } from '../kernels/kernel.ts';
 import { gpuKernel } from '../kernels/registry.ts';
 import type { ShimDispatch } from './cuda-shim.ts';
 
@@ -120,7 +120,8 @@ export class Recorder implements Backend {
       const place = places[inputs.length + i];
       if (places.indexOf(place) >= inputs.length) bytes[place].fill(0xa7);
     });
-    const scratch = made.scratch.map((size) => bytes.push(new Uint8Array(size).fill(0xa7)) - 1);
+    const temporary = (size: number): number => bytes.push(new Uint8Array(size).fill(0xa7)) - 1;
+    const scratch = made.scratch.map(temporary);
     const fault = bytes.push(new Uint8Array(FAULT_BYTES)) - 1;
     const bufferOf = (operand: number): number =>
       operand === FAULT
@@ -128,17 +129,23 @@ export class Recorder implements Backend {
         : operand < places.length
           ? places[operand]
           : scratch[operand - places.length];
+    const recorded = ({ program, params, workgroups, operands }: CudaDispatch, own = -1): ShimDispatch => ({
+      program,
+      params,
+      workgroups,
+      buffers: operands.map((operand) => (operand === TEMPORARY ? own : bufferOf(operand))),
+    });
+    const dispatches = made.dispatches.flatMap((dispatch) => {
+      if (!this.tensorCores || dispatch.cuda === undefined) return [recorded(dispatch)];
+      const own = dispatch.cuda.scratch === 0 ? -1 : temporary(dispatch.cuda.scratch);
+      return dispatch.cuda.dispatches.map((each) => recorded(each, own));
+    });
     this.recorded.push({
       label: this.label,
       kernel: name,
       ulp: this.ulp,
       buffers: bytes,
-      dispatches: made.dispatches.map(({ operands, cuda, ...plain }) => ({
-        program: (this.tensorCores && cuda ? cuda : plain).program,
-        params: (this.tensorCores && cuda ? cuda : plain).params,
-        workgroups: (this.tensorCores && cuda ? cuda : plain).workgroups,
-        buffers: operands.map(bufferOf),
-      })),
+      dispatches,
       outputs: outputs.map(({ storage, dtype, size }, i) => ({
         buffer: places[inputs.length + i],
         dtype: dtype as NumericDType,
@@ -148,8 +155,16 @@ export class Recorder implements Backend {
   }
 }
 
-/** How far results are from what the host made, in units in the last place; Infinity where dtypes other than floats differ at all. */
-export function distance(dtype: NumericDType, got: Uint8Array, expected: Uint8Array): number {
+/**
+ * How far results are from what the host made, in units in the last place; Infinity where dtypes other than floats differ at all.
+ * @param ofLargest whether the units are those of the largest result.
+ */
+export function distance(
+  dtype: NumericDType,
+  got: Uint8Array,
+  expected: Uint8Array,
+  ofLargest = false,
+): number {
   if (dtype !== 'float32' && !isHalf(dtype))
     return Buffer.compare(got, expected) === 0 ? 0 : Number.POSITIVE_INFINITY;
   const [a, b] = [got, expected].map((bytes) =>
@@ -165,7 +180,7 @@ export function distance(dtype: NumericDType, got: Uint8Array, expected: Uint8Ar
   b.forEach((wanted, i) => {
     const value = a[i];
     if (value === wanted || (Number.isNaN(value) && Number.isNaN(wanted))) return;
-    const size = Math.max(Math.abs(wanted), scale / 1000, least);
+    const size = ofLargest ? scale : Math.max(Math.abs(wanted), scale / 1000, least);
     const off = Math.abs(value - wanted) / (size * unit);
     most = Number.isNaN(off) ? Number.POSITIVE_INFINITY : Math.max(most, off);
   });

@@ -1,0 +1,257 @@
+// Products of matrices in tiles, of which a workgroup makes one. Convolutions are products too, whose factors are read from images as they are needed.
+import { type DType, isHalf, type NumericDType } from '@eagre/backend';
+import { type CoreProduct, coreDepth, coreProduct, coreTiles } from '../cuda/tensor-cores.ts';
+import {
+  bytesOf,
+  type CudaDispatch,
+  type Dispatch,
+  groups,
+  head,
+  launch,
+  perThread,
+  programOf,
+  TEMPORARY,
+} from './kernel.ts';
+import { binary, floatType, ofFloats, rounded } from './scalar-program.ts';
+
+/** A tile is so wide and high, and goes so deep at once; a thread makes 4 by 4 of its elements. */
+const TILE = 64;
+const DEPTH = 16;
+const SIDE = 16;
+const MOST_BATCHES = 65535;
+const zeros = { f32: '0.0', i32: '0' } as const;
+
+/** A value that others are computed from: its name, its type, and an expression in the words that WGSL and C++ have in common. */
+export type Value = readonly [name: string, type: 'u32' | 'i32', expression: string];
+
+/** Where the elements of a factor lie. All expressions see the fields of `p` and the values of the batch. */
+export interface Factor {
+  readonly buffer: string;
+  /** Values of `row`, of the left factor, or `column`, of the right one. */
+  readonly side?: readonly Value[];
+  /** Values of `deep`. */
+  readonly deep?: readonly Value[];
+  /** Whether there is an element, where not always; it is 0 elsewhere. */
+  readonly inside?: string;
+  /** Its place in the buffer. */
+  readonly at: string;
+  /** Along which of the two elements follow each other in memory. */
+  readonly inner: 'side' | 'deep';
+  /**
+   * How many do. Of every piece of so many, from 0 on, either all are inside or none, and it begins at a multiple of their number. The tiles of tensor
+   * cores are copied 16 bytes at once where these divide it.
+   */
+  readonly run: number;
+}
+
+/** A product of `batches` matrices [rows, depth] and [depth, columns]. */
+export interface Product {
+  readonly dtype: NumericDType;
+  /** By name, without the result `y`, which comes behind them. */
+  readonly buffers: readonly string[];
+  readonly params?: Readonly<Record<string, 'u32' | 'i32'>>;
+  /** Values of `batch`, the number of the product. */
+  readonly batch?: readonly Value[];
+  readonly left: Factor;
+  readonly right: Factor;
+  /** The place in `y` of the element at `row` and `column`. */
+  readonly at: string;
+  /** What is added: an element of the buffer `bias`. */
+  readonly biasAt?: string;
+  /** Of the contract: 1 is relu. */
+  readonly activation?: number;
+}
+
+/** Sizes of a product. */
+export type ProductSizes = readonly [batches: number, rows: number, columns: number, depth: number];
+
+const lets = (values: readonly Value[] = []): string =>
+  values.map(([name, , expression]) => `let ${name} = ${expression};`).join(' ');
+
+/** Statements that set `value` to an element of a factor. */
+function read({ buffer, side, deep, inside, at }: Factor): string {
+  const set = `value = ${buffer}[${at}];`;
+  return `${lets(side)} ${lets(deep)} ${inside === undefined ? set : `if (${inside}) { ${set} }`}`;
+}
+
+function typeOf({ dtype }: Product): 'f32' | 'i32' {
+  return dtype === 'int32' ? 'i32' : 'f32';
+}
+
+/** Statements that store `sum`, with the bias and the activation. */
+function store({ dtype, at, biasAt, activation }: Product): string {
+  const type = dtype === 'int32' ? 'i32' : 'f32';
+  const add =
+    biasAt === undefined ? '' : `sum = ${binary('add', type)(rounded('sum', dtype), `bias[${biasAt}]`)};`;
+  const relu = activation === 1 ? `sum = ${binary('max', type)('sum', zeros[type])};` : '';
+  return `${add} ${relu} y[${at}] = sum;`;
+}
+
+/**
+ * A dispatch of a product, which tensor cores make instead where there are some that are of use.
+ * @param operands of the buffers, then of y.
+ * @param values of the params.
+ * @returns undefined where it is too large.
+ */
+export function productDispatch(
+  product: Product,
+  operands: readonly number[],
+  values: readonly number[],
+  sizes: ProductSizes,
+): Dispatch | undefined {
+  const cuda = onTensorCores(product, operands, values, sizes);
+  const type = typeOf(product);
+  const buffers = Object.fromEntries([
+    ...product.buffers.map((name) => [name, type]),
+    ['y', `mut ${type}`],
+  ]) as Record<string, string>;
+  const dispatch = productByThreads(
+    {
+      type,
+      buffers: ofFloats(product.dtype, buffers),
+      params: product.params ?? {},
+      setUp: lets(product.batch),
+      left: read(product.left),
+      right: read(product.right),
+      store: store(product),
+    },
+    operands,
+    values,
+    sizes,
+  );
+  return dispatch && (cuda === undefined ? dispatch : { ...dispatch, cuda });
+}
+
+/** The text of a product whose factors are statements. */
+export interface ProductText {
+  readonly type: 'f32' | 'i32';
+  readonly buffers: Readonly<Record<string, string>>;
+  readonly params: Readonly<Record<string, 'u32' | 'i32' | 'f32'>>;
+  /** Statements before everything, which see the number of the product, `batch`. */
+  readonly setUp: string;
+  /** Statements that set `value` to an element of a factor: at `row` and `deep`, or `deep` and `column`, all in range. */
+  readonly left: string;
+  readonly right: string;
+  /** Statements that store `sum`, the element at `row` and `column`. */
+  readonly store: string;
+}
+
+/** A product that no tensor cores make. */
+export function productByThreads(
+  { type, buffers, params, setUp, left, right, store }: ProductText,
+  operands: readonly number[],
+  values: readonly number[],
+  [batches, rows, columns, depth]: ProductSizes,
+): Dispatch | undefined {
+  const tiles = Math.ceil(rows / TILE) * Math.ceil(columns / TILE);
+  const [across, down] = groups(tiles);
+  if (batches > MOST_BATCHES || down > 65535) return undefined;
+  const zero = zeros[type];
+  const sum = 'sums[i * 4u + j]';
+  const fma = type === 'f32' ? `fma(l, r, ${sum})` : binary('add', type)(sum, binary('mul', type)('l', 'r'));
+  const program = programOf(`${head(buffers, { rows: 'u32', columns: 'u32', depth: 'u32', ...params })}
+var<workgroup> lefts: array<${type}, ${TILE * (DEPTH + 1)}>;
+var<workgroup> rights: array<${type}, ${TILE * DEPTH}>;
+@compute @workgroup_size(${SIDE * SIDE})
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u, @builtin(local_invocation_index) t: u32) {
+  let batch = group.z;
+  ${setUp}
+  let tx = t % ${SIDE}u; let ty = t / ${SIDE}u;
+  let number = group.y * all.x + group.x; let tilesAcross = (p.columns + ${TILE - 1}u) / ${TILE}u;
+  let top = number / tilesAcross * ${TILE}u; let side = number % tilesAcross * ${TILE}u;
+  var sums: array<${type}, 16>;
+  for (var start = 0u; start < p.depth; start += ${DEPTH}u) {
+    for (var k = t; k < ${TILE * DEPTH}u; k += ${SIDE * SIDE}u) {
+      let row = top + k / ${DEPTH}u; let deep = start + k % ${DEPTH}u;
+      var value: ${type} = ${zero};
+      if (row < p.rows && deep < p.depth) { ${left} }
+      lefts[(k / ${DEPTH}u) * ${DEPTH + 1}u + k % ${DEPTH}u] = value;
+    }
+    for (var k = t; k < ${TILE * DEPTH}u; k += ${SIDE * SIDE}u) {
+      let deep = start + k / ${TILE}u; let column = side + k % ${TILE}u;
+      var value: ${type} = ${zero};
+      if (deep < p.depth && column < p.columns) { ${right} }
+      rights[k] = value;
+    }
+    workgroupBarrier();
+    for (var d = 0u; d < ${DEPTH}u; d++) {
+      for (var i = 0u; i < 4u; i++) {
+        let l = lefts[(ty * 4u + i) * ${DEPTH + 1}u + d];
+        for (var j = 0u; j < 4u; j++) { let r = rights[d * ${TILE}u + tx + j * ${SIDE}u]; ${sum} = ${fma}; }
+      }
+    }
+    workgroupBarrier();
+  }
+  for (var i = 0u; i < 4u; i++) {
+    for (var j = 0u; j < 4u; j++) {
+      let row = top + ty * 4u + i; let column = side + tx + j * ${SIDE}u;
+      if (row < p.rows && column < p.columns) { var sum = sums[i * 4u + j]; ${store} }
+    }
+  }
+}`);
+  return {
+    program,
+    operands,
+    params: [rows, columns, depth, ...values],
+    workgroups: [across, down, batches],
+  };
+}
+
+/** Fewer rows, columns or depth fill no tile of tensor cores. */
+const FEW = 16;
+/** Products of fewer tiles leave multiprocessors idle: a deep one is cut into parts, whose sums are added afterwards. */
+const MANY_TILES = 128;
+/** A part has at least so many steps of the depth. */
+const LEAST_STEPS = 8;
+/** Bytes that the parts may take in all. */
+const MOST_PART_BYTES = 2 ** 26;
+
+/** Into how many parts the depth is cut. It depends on the sizes alone, so that results are the same on all GPUs. */
+function partsOf(dtype: DType, [batches, rows, columns, depth]: ProductSizes, tiles: number): number {
+  const steps = Math.ceil(depth / coreDepth(dtype));
+  const most = Math.floor(MOST_PART_BYTES / (4 * batches * rows * columns));
+  const wanted = Math.floor(MANY_TILES / (tiles * batches));
+  const parts = Math.max(1, Math.min(wanted, Math.floor(steps / LEAST_STEPS), most));
+  // Each part has something to do.
+  return Math.ceil(steps / Math.ceil(steps / parts));
+}
+
+/** The same product on tensor cores, if they are of use for it. */
+function onTensorCores(
+  product: Product,
+  operands: readonly number[],
+  values: readonly number[],
+  sizes: ProductSizes,
+): Dispatch['cuda'] {
+  const { dtype, biasAt, params = {} } = product;
+  const [batches, rows, columns, depth] = sizes;
+  if ((dtype !== 'float32' && !isHalf(dtype)) || Math.min(rows, columns, depth) < FEW) return undefined;
+  const tiles = coreTiles(rows, columns);
+  const parts = partsOf(dtype, sizes, tiles.count);
+  if (batches * parts > MOST_BATCHES) return undefined;
+  const steps = Math.ceil(depth / coreDepth(dtype));
+  const core: CoreProduct = { ...product, dtype, params, isPart: parts > 1, width: tiles.width };
+  const dispatch: CudaDispatch = {
+    program: coreProduct(core),
+    operands: parts === 1 ? operands : [...operands.slice(0, biasAt === undefined ? -1 : -2), TEMPORARY],
+    params: [rows, columns, depth, Math.ceil(steps / parts), parts, ...values],
+    workgroups: [tiles.count, 1, batches * parts],
+  };
+  if (parts === 1) return { dispatches: [dispatch], scratch: 0 };
+  const type = floatType(dtype);
+  const add = perThread(
+    { parts: 'f32', ...(biasAt === undefined ? {} : { bias: type }), y: `mut ${type}` },
+    { rows: 'u32', columns: 'u32', parts: 'u32', ...params },
+    `let column = thread % p.columns; let row = thread / p.columns % p.rows; let batch = thread / p.columns / p.rows;
+    ${lets(product.batch)}
+    var sum = 0.0;
+    for (var i = 0u; i < p.parts; i++) { sum = sum + parts[((batch * p.parts + i) * p.rows + row) * p.columns + column]; }
+    ${store(product)}`,
+  );
+  const made = batches * rows * columns;
+  const ofSum = [TEMPORARY, ...operands.slice(biasAt === undefined ? -1 : -2)];
+  return {
+    dispatches: [dispatch, launch(add, ofSum, [rows, columns, parts, ...values], made)],
+    scratch: made * parts * bytesOf('float32'),
+  };
+}
