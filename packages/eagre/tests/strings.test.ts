@@ -210,6 +210,9 @@ describe('UTF-7, with the places of its characters, as in TensorFlow 2.21', () =
     const [read, at] = tf.strings.unicodeDecodeWithOffsets([bytes], 'UTF-7', {
       replaceControlCharacters: false,
     });
-    expect([read.toList(), at.toList()]).toEqual([[points], [places.map(BigInt)]]);
+    expect([read, at].map((rows) => (rows as tf.RaggedTensor).toList())).toEqual([
+      [points],
+      [places.map(BigInt)],
+    ]);
   });
 });

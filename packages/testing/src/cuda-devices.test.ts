@@ -53,7 +53,7 @@ describe.skipIf(!isTested)('two GPUs, on a fake driver', { timeout: 120_000 }, (
       next.dispose();
       x = moved;
     }
-    expect([...new Set(x.data())]).toEqual([19]);
+    expect([...new Set(x.data() as Float32Array)]).toEqual([19]);
   });
 
   it('set variables of the other', () => {

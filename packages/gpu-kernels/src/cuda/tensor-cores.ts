@@ -1,7 +1,7 @@
 // Matrix products on the tensor cores of NVIDIA, in CUDA C++: the subset of WGSL has no words for them.
 import type { DType } from '@eagre/backend';
 import type { CudaProgram } from '../kernels/kernel.ts';
-import type { Factor, Product, Value } from '../kernels/product.ts';
+import type { Factor, Product, Value } from '../kernels/product-factors.ts';
 
 /**
  * The instructions that the kernels use, as functions. Tests on the processor have others of these names (`cuda-shim.h`), so nothing else in the text

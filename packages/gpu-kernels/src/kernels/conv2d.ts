@@ -2,7 +2,8 @@
 import { list } from '@eagre/backend';
 import { type Call, fits, type GpuKernels, type Lowered, lowered, type TensorInfo } from './kernel.ts';
 import { fill } from './moves.ts';
-import { type Factor, productDispatch, type Value } from './product.ts';
+import { productDispatch } from './product.ts';
+import type { Factor, Value } from './product-factors.ts';
 import { floats } from './scalar-program.ts';
 
 const sizes = {

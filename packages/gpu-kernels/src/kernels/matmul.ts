@@ -2,7 +2,8 @@
 import { product } from '@eagre/backend';
 import { broadcastSteps, fields, mergeAxes, placeOf } from './elements.ts';
 import { alwaysFits, type Call, type GpuKernels, type Lowered, lowered } from './kernel.ts';
-import { productDispatch, type Value } from './product.ts';
+import { productDispatch } from './product.ts';
+import type { Value } from './product-factors.ts';
 import { floats } from './scalar-program.ts';
 
 /** The places along the axes of the batches, i0, i1, …, and where the factors begin. */
