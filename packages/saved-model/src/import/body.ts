@@ -126,6 +126,19 @@ export class Body {
     return node;
   }
 
+  /** What the function gives: it uses these outputs, too. */
+  results: readonly Ref[] = [];
+  /** Whether an output is used by a node, or is a result. */
+  isUsed(id: number, output: number): boolean {
+    this.#used ??= new Set(
+      [...this.#defs.flatMap((_, i) => this.node(i).inputs), ...this.results].map(
+        (ref) => `${ref.node}:${ref.output}`,
+      ),
+    );
+    return this.#used.has(`${id}:${output}`);
+  }
+  #used: ReadonlySet<string> | undefined;
+
   isArgument(id: number): boolean {
     return (this.#defs[id] as tensorflow.NodeDef).op === ARGUMENT && this.isFunction;
   }

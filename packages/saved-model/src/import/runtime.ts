@@ -2,13 +2,15 @@
 // Types in a circle: the rows of ops get a call, which knows the runtime that calls them.
 import { EagreError, errorFromCode } from '@eagre/backend';
 import { InvalidArgumentError, type Tensor, UnimplementedError } from '@eagre/core';
+import { context } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
-import type { ImportedLibrary } from '../imported.ts';
+import { type ImportedLibrary, InnerTensor } from '../imported.ts';
 import { Body, type Node, type Ref } from './body.ts';
 import { functionalized } from './frames.ts';
 import { OpCall } from './op-call.ts';
 import type { OpRow } from './op-row.ts';
 import { whyNot } from './ops/untranslated.ts';
+import { missingGradient, type OwnGradient, withOwnGradient } from './own-gradients.ts';
 import type { Pause } from './pauses.ts';
 import type { Resource, Value } from './values.ts';
 
@@ -20,6 +22,8 @@ export interface Surroundings {
   readonly isTrainable: (name: string) => boolean;
   /** Reads tensors of a checkpoint by their names. */
   readonly restore: (prefix: string, names: readonly string[], call: OpCall) => Tensor[];
+  /** The gradients that the file has for nodes, by their types. */
+  readonly gradients: Map<string, OwnGradient>;
   /** The text of an asset; graphs read no other files. */
   readonly assetText: (path: string, call: OpCall) => string;
 }
@@ -28,6 +32,7 @@ export interface Surroundings {
 export const nothingAround = (): Surroundings => ({
   resources: new Map(),
   isTrainable: () => true,
+  gradients: new Map(),
   restore: (_, __, call) => {
     throw call.lacks('there is no checkpoint to read from');
   },
@@ -38,6 +43,10 @@ export const nothingAround = (): Surroundings => ({
 
 // Calls in calls; functions that call themselves would never end.
 const DEEPEST_CALL = 100;
+
+/** The attribute of a node whose gradient is not that of its op. */
+const GRADIENT = '_gradient_op_type';
+const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 /** A function of the library, ready to be called. */
 interface LibraryFunction {
@@ -107,6 +116,10 @@ export class Runtime implements ImportedLibrary {
   definition(name: string): tensorflow.FunctionDef | undefined {
     return this.#library.get(name);
   }
+  /** The types of nodes that have a gradient of their own in the file. */
+  get gradientTypes(): readonly string[] {
+    return [...this.#gradients.keys()];
+  }
   gradientOf(type: string): string | undefined {
     return this.#gradients.get(type);
   }
@@ -141,6 +154,7 @@ export class Runtime implements ImportedLibrary {
         throw new InvalidArgumentError(`function '${name}' does not say what '${output}' is`);
       return body.ref(ref);
     });
+    body.results = outputs;
     const effects = [...(def.control_ret?.values() ?? [])].map((node) => body.id(node));
     found = { body, outputs, effects, def };
     this.#functions.set(name, found);
@@ -250,10 +264,47 @@ export class Runtime implements ImportedLibrary {
         throw lacking(def, body);
       }
       const result = row.run(new OpCall(def, inputs, this));
-      return result === undefined ? [] : Array.isArray(result) ? result : [result as Value];
+      const outputs = result === undefined ? [] : Array.isArray(result) ? result : [result as Value];
+      const type = def.attr?.get(GRADIENT)?.s;
+      // A call's is that of the function.
+      const isOwn = type !== undefined && !CALLS.has(def.op ?? '');
+      if (!isOwn || (context.tapes.length === 0 && context.tracer === null)) return outputs;
+      return this.#withGradient(body, node, inputs, outputs, values, text(type));
     } catch (error) {
       throw located(error, def);
     }
+  }
+
+  /** The outputs of a node whose gradient is a function of the file. */
+  #withGradient(
+    body: Body,
+    { def, id }: Node,
+    inputs: readonly Value[],
+    outputs: readonly Value[],
+    values: ReadonlyMap<number, readonly (Value | undefined)[]>,
+    type: string,
+  ): Value[] {
+    const used = (output: number): boolean => body.isUsed(id, output);
+    const gradient = this.surroundings.gradients.get(type);
+    if (gradient === undefined) {
+      const all = inputs.map((_, i) => i);
+      return withOwnGradient(inputs, outputs, used, all, () => missingGradient(inputs, def.name ?? '', type));
+    }
+    const inner = ({ name, concreteFunction }: InnerTensor): Value => {
+      if (concreteFunction !== body.name)
+        throw new UnimplementedError(
+          `the gradient of node '${def.name}' uses '${name}' of '${concreteFunction}', a function around the node's`,
+        );
+      const ref = body.ref(name);
+      const known = values.has(ref.node) ? values : this.runNodes(body, values, [ref.node]);
+      return valueAt(body, known, ref);
+    };
+    return withOwnGradient(inputs, outputs, used, gradient.places, (gradients) =>
+      this.call(gradient.name, [
+        ...gradients,
+        ...gradient.captures().map((value) => (value instanceof InnerTensor ? inner(value) : value)),
+      ]),
+    );
   }
 
   /** @throws UnimplementedError for ops that Eagre lacks among those that outputs of a body need, in functions too. */

@@ -17,7 +17,7 @@ import {
 } from './functions.ts';
 import { LoadedObject } from './loaded-object.ts';
 import { LoadedTable } from './loaded-table.ts';
-import { objectOf } from './structure.ts';
+import { objectOf, structureOf } from './structure.ts';
 import { keyIn, restoredVariables, type SavedValues, type SavedVariableNode } from './variables.ts';
 
 /** What objects are made of. */
@@ -62,6 +62,7 @@ class ObjectLoader {
 
   async load(): Promise<LoadedObject> {
     await this.#makeAll();
+    this.#findGradients();
     this.#attachAll();
     this.#makeTables();
     await this.#restoreTables();
@@ -125,6 +126,29 @@ class ObjectLoader {
     // Tensors of a graph around a function are held by functions inside of it, which nobody calls from outside.
     if (node.captured_tensor !== undefined) return undefined;
     return node.resource === undefined ? new LoadedObject() : new LoadedTable();
+  }
+
+  /** The gradients that the file has for nodes. */
+  #findGradients(): void {
+    const { runtime, graph } = this.#parts;
+    for (const type of runtime.gradientTypes) {
+      const name = runtime.gradientOf(type) ?? '';
+      const saved = graph.concrete_functions?.get(name);
+      if (saved === undefined || !runtime.hasFunction(name)) continue;
+      const results = structureOf(saved.output_signature, name);
+      let next = 0;
+      const places = (results.kind === 'list' ? results.items : [results]).map((result) =>
+        result.kind === 'tensor' ? next++ : null,
+      );
+      const captures = (): readonly (Value | InnerTensor)[] =>
+        (saved.bound_inputs ?? []).map((id) => {
+          const { captured_tensor: inner } = this.#node(id);
+          return inner === undefined
+            ? this.#capture(id)
+            : new InnerTensor(inner.name ?? '', inner.concrete_function ?? '');
+        });
+      runtime.surroundings.gradients.set(type, { name, captures, places });
+    }
   }
 
   #attachAll(): void {
