@@ -6,10 +6,19 @@ export { unzip, type ZipFile } from './archives/zip.ts';
 export { type FileParts, zipParts } from './archives/zip-writer.ts';
 export { type DecodeIdxOptions, decodeIdx, encodeIdx } from './arrays/idx.ts';
 export type { DataOf, DTypeName, NamedArrays, NDArray, NDArrayOf, TypedArray } from './arrays/ndarray.ts';
-export { type DecodeNpyOptions, decodeNpy, decodeNpyHeader, encodeNpy, type NpyInfo } from './arrays/npy.ts';
+export {
+  type DecodeNpyOptions,
+  decodeNpy,
+  decodeNpyHeader,
+  decodeNpyOrTexts,
+  encodeNpy,
+  type NpyInfo,
+  type TextArray,
+} from './arrays/npy.ts';
 export {
   type DecodeNpzOptions,
   decodeNpz,
+  decodeNpzOrTexts,
   decodeNpzRagged,
   type EncodeNpzOptions,
   encodeNpz,

@@ -3,8 +3,6 @@
 export { crc32 } from './archives/crc32.ts';
 export { useCrc32c } from './archives/crc32c.ts';
 export { encodeElements } from './arrays/elements.ts';
-export { decodeNpyOrTexts, type TextArray } from './arrays/npy.ts';
-export { decodeNpzOrTexts } from './arrays/npz.ts';
 export { joined } from './bytes.ts';
 export { beginAtomic, isLeftover, ownMark, syncFile, syncFolder } from './files/atomic.ts';
 export { type NativeFiles, useNativeFiles } from './files/native-files.ts';

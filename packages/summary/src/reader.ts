@@ -224,7 +224,7 @@ type FileHandle = Awaited<ReturnType<typeof import('node:fs').promises.open>>;
 
 function open(path: string, listed: boolean): number | null {
   try {
-    return openRegular(path, 'events');
+    return inFile(path, () => openRegular(path, 'events'));
   } catch (cause) {
     gone(cause);
     if (listed) return null;

@@ -4,15 +4,18 @@ import { join } from 'node:path';
 import { constant, type DType, type NestedArray, type Tensor } from '@eagre/core';
 import { textOf } from '@eagre/core/internal';
 import {
+  decodeNpyOrTexts,
   decodeNpz,
+  decodeNpzOrTexts,
   encodeExample,
   encodeNpy,
   type FeatureInput,
   type NDArray,
+  type TextArray,
   tensorflow,
   writeFileAtomic,
 } from '@eagre/formats';
-import { decodeNpyOrTexts, decodeNpzOrTexts, readRegularSync, type TextArray } from '@eagre/formats/internal';
+import { readRegularSync } from '@eagre/formats/internal';
 import { load } from '@eagre/saved-model';
 import { type Literal, readLiteral } from './literal.ts';
 import { metaGraphOf, readSavedModel, signatureOf } from './read.ts';

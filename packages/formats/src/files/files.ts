@@ -19,14 +19,15 @@ const CHUNK_BYTES = 2 ** 30;
 /**
  * Reads a whole file, of any size that fits the memory. Node only.
  *
- * @throws FormatError for what is no regular file. Node's system error, e.g. with code `ENOENT`.
+ * @throws FormatError for a pipe or a device. Node's system error, e.g. with code `ENOENT`.
  */
 export async function readFileBytes(path: string): Promise<Uint8Array> {
   const { constants, promises } = nodeBuiltin('node:fs');
   const file = await promises.open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const about = await file.stat();
-    if (!about.isFile()) throw notRegular(path, 'file');
+    // To read a folder fails by itself.
+    if (!about.isFile() && !about.isDirectory()) throw notRegular(path, 'file');
     const bytes = new Uint8Array(about.size);
     let at = 0;
     while (at < bytes.length) {

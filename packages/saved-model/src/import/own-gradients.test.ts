@@ -37,13 +37,9 @@ test.each(['eager', 'traced'])(
         });
         return [y, ...tape.gradient(y, [...xs, w], { unconnectedGradients: 'zero' })];
       };
-      const results =
-        how === 'eager'
-          ? run(...tensors)
-          : (tfFunction(
-              run as never,
-              { inputSignature: args.map(() => new TensorSpec([null])) } as never,
-            )(...(tensors as never[])) as unknown as Tensor[]);
+      const inputSignature = args.map(() => new TensorSpec([null]));
+      const traced = tfFunction(run, { inputSignature } as never) as unknown as typeof run;
+      const results = (how === 'eager' ? run : traced)(...tensors);
       for (const [i, wanted] of [value, ...gradients].entries()) {
         const found = [...((results[i] as Tensor).data() as Float32Array)];
         expect(found).toHaveLength(wanted.length);

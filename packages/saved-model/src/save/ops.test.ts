@@ -21,6 +21,8 @@ const left: Readonly<Record<string, RegExp>> = {
   CtcUniqueLabels: /cannot be written for TensorFlow/,
   FractionalPoolingSequence: /cannot be written for TensorFlow/,
   IsotonicSegments: /cannot be written for TensorFlow/,
+  // TensorFlow's takes a seed, and one with a key only beside a generator's state.
+  RandomBinomialByKey: /cannot be written for TensorFlow/,
   // Its method is a string, which graphs have no constants of.
   Fingerprint: /cannot be written for TensorFlow|Fingerprint/,
   // Derivatives that TensorFlow does not have, and orders as integers.
