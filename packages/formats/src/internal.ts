@@ -7,7 +7,7 @@ export { joined } from './bytes.ts';
 export { beginAtomic, isLeftover, ownMark, syncFile, syncFolder } from './files/atomic.ts';
 export { type NativeFiles, useNativeFiles } from './files/native-files.ts';
 export { type NodeBuiltins, nodeBuiltin } from './files/node.ts';
-export { OpenFiles, openRegular, readRegularSync } from './files/open-files.ts';
+export { notRegular, OpenFiles, openRegular, readRegularSync } from './files/open-files.ts';
 export { inTemporaryFolder } from './files/temporary.ts';
 export {
   type FieldDescriptor,

@@ -3,7 +3,7 @@ import { DataLossError, InvalidArgumentError, NotFoundError } from '@eagre/backe
 import type { NamedFunction } from '@eagre/core';
 import { checkFlag, checkPath, defineFunction, shown } from '@eagre/core/internal';
 import { FormatError, RecordParser, tensorflow } from '@eagre/formats';
-import { nodeBuiltin, openRegular } from '@eagre/formats/internal';
+import { nodeBuiltin, notRegular, openRegular } from '@eagre/formats/internal';
 import { decodeEvent, type KnownMetadata, type SummaryEvent } from './read-events.ts';
 
 export interface ReadEventsOptions {
@@ -212,13 +212,7 @@ class EventTail {
 async function opened(path: string): Promise<FileHandle> {
   const { promises } = nodeBuiltin('node:fs');
   if ((await promises.stat(path)).isFile()) return promises.open(path, 'r');
-  throw new FormatError({
-    format: 'events',
-    file: path,
-    what: 'the file',
-    expected: 'a regular one',
-    got: 'a folder, a pipe or a device',
-  });
+  throw notRegular(path, 'events');
 }
 type FileHandle = Awaited<ReturnType<typeof import('node:fs').promises.open>>;
 

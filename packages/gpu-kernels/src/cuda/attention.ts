@@ -2,7 +2,7 @@
 // the others pass in tiles through shared memory. The result and each gradient are sums of weights times rows of the others, so one text makes all of them.
 import type { DType } from '@eagre/backend';
 import type { CudaProgram } from '../kernels/kernel.ts';
-import { CAPABILITY, kernelText } from './tensor-cores.ts';
+import { coreProgram, kernelText } from './tensor-cores.ts';
 
 /** A factor of attention: its buffer, and which of its sides and widths it has. */
 export interface CoreFactor {
@@ -34,7 +34,6 @@ export const CORE_ROWS = 64;
 const THREADS = 128;
 /** Wider heads do not fit into the registers. */
 const MOST_WIDTH = 128;
-const programs = new Map<string, CudaProgram>();
 
 /** Whether tensor cores serve attention of this. */
 export function isCoreAttention(
@@ -57,19 +56,14 @@ export function coreAttention(
   params: Readonly<Record<string, 'u32' | 'f32'>>,
 ): CudaProgram {
   const key = JSON.stringify(attention);
-  let program = programs.get(key);
-  if (program !== undefined) return program;
-  const pointers = attention.buffers.map((name) => pointer(name, attention));
-  program = {
-    print: (name) => text(name, attention, params, pointers),
-    pointers: pointers.map((each) => each.slice(0, each.lastIndexOf(' '))),
-    params: Object.values(params),
-    workgroup: [THREADS, 1, 1],
-    capability: CAPABILITY,
-    isTensorFloat32: false,
-  };
-  programs.set(key, program);
-  return program;
+  return coreProgram(key, THREADS, () => {
+    const pointers = attention.buffers.map((name) => pointer(name, attention));
+    return {
+      print: (name) => text(name, attention, params, pointers),
+      pointers,
+      params: Object.values(params),
+    };
+  });
 }
 
 function pointer(name: string, { makes, mask }: CoreAttention): string {

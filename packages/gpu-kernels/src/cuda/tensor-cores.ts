@@ -86,7 +86,7 @@ const DEEP_BYTES = 64;
 const programs = new Map<string, CudaProgram>();
 
 /** The compute capability that these kernels need. */
-export const CAPABILITY = 80;
+const CAPABILITY = 80;
 
 /** How deep a step goes. */
 export function coreDepth(dtype: DType): number {
@@ -97,6 +97,29 @@ export function coreDepth(dtype: DType): number {
 export function coreTiles(rows: number, columns: number): { readonly count: number; readonly width: Width } {
   const width = columns <= 64 ? 64 : 128;
   return { count: Math.ceil(rows / ROWS) * Math.ceil(columns / width), width };
+}
+
+/** A kernel as it is declared. */
+interface CoreKernel extends Pick<CudaProgram, 'print' | 'params'> {
+  /** Declarations, which end in the names. */
+  readonly pointers: readonly string[];
+  readonly isTensorFloat32?: boolean;
+}
+
+/** The program of a kernel for tensor cores, which is made once for each key. */
+export function coreProgram(key: string, threads: number, make: () => CoreKernel): CudaProgram {
+  let program = programs.get(key);
+  if (program !== undefined) return program;
+  const { isTensorFloat32 = false, ...kernel } = make();
+  program = {
+    ...kernel,
+    pointers: kernel.pointers.map((pointer) => pointer.slice(0, pointer.lastIndexOf(' '))),
+    workgroup: [threads, 1, 1],
+    capability: CAPABILITY,
+    isTensorFloat32,
+  };
+  programs.set(key, program);
+  return program;
 }
 
 /**
@@ -111,30 +134,26 @@ export function coreProduct(product: CoreProduct): CudaProgram {
     right: { ...product.right, run: 0 },
     shapes,
   });
-  let program = programs.get(key);
-  if (program !== undefined) return program;
-  const { dtype, isPart, params } = product;
-  const element = elementOf(dtype);
-  const read = isPart ? product.buffers.filter((name) => name !== 'bias') : product.buffers;
-  const pointers = [...read.map((name) => `const ${element}* ${name}`), `${isPart ? 'f32' : element}* y`];
-  const fields = {
-    rows: 'u32',
-    columns: 'u32',
-    depth: 'u32',
-    steps: 'u32',
-    parts: 'u32',
-    ...params,
-  } as const;
-  program = {
-    print: (name) => text(name, product, fields, pointers),
-    pointers: pointers.map((pointer) => pointer.slice(0, pointer.lastIndexOf(' '))),
-    params: Object.values(fields),
-    workgroup: [THREADS, 1, 1],
-    capability: CAPABILITY,
-    isTensorFloat32: dtype === 'float32',
-  };
-  programs.set(key, program);
-  return program;
+  return coreProgram(key, THREADS, () => {
+    const { dtype, isPart, params } = product;
+    const element = elementOf(dtype);
+    const read = isPart ? product.buffers.filter((name) => name !== 'bias') : product.buffers;
+    const pointers = [...read.map((name) => `const ${element}* ${name}`), `${isPart ? 'f32' : element}* y`];
+    const fields = {
+      rows: 'u32',
+      columns: 'u32',
+      depth: 'u32',
+      steps: 'u32',
+      parts: 'u32',
+      ...params,
+    } as const;
+    return {
+      print: (name) => text(name, product, fields, pointers),
+      pointers,
+      params: Object.values(fields),
+      isTensorFloat32: dtype === 'float32',
+    };
+  });
 }
 
 export function elementOf(dtype: DType): 'f32' | 'u16' {

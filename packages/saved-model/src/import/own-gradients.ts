@@ -1,7 +1,7 @@
 // Gradients that a file has for nodes: what `tf.custom_gradient` of TensorFlow becomes, an IdentityN of results and arguments.
 import { customGradient } from '@eagre/autodiff';
-import { dtypeTraits } from '@eagre/backend';
 import { hostFunction, Tensor, UnimplementedError, zerosLike } from '@eagre/core';
+import { hasGradient } from '@eagre/core/internal';
 import type { InnerTensor } from '../imported.ts';
 import type { Value } from './values.ts';
 
@@ -15,7 +15,7 @@ export interface OwnGradient {
 }
 
 const isDifferentiable = (value: Value): value is Tensor =>
-  value instanceof Tensor && ['float', 'complex'].includes(dtypeTraits[value.dtype].kind);
+  value instanceof Tensor && hasGradient(value.dtype);
 
 /**
  * Outputs of a node with a gradient of their own.

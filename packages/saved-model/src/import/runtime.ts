@@ -2,7 +2,7 @@
 // Types in a circle: the rows of ops get a call, which knows the runtime that calls them.
 import { EagreError, errorFromCode } from '@eagre/backend';
 import { InvalidArgumentError, type Tensor, UnimplementedError } from '@eagre/core';
-import { context } from '@eagre/core/internal';
+import { context, textOf } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
 import { type ImportedLibrary, InnerTensor } from '../imported.ts';
 import { Body, type Node, type Ref } from './body.ts';
@@ -46,7 +46,6 @@ const DEEPEST_CALL = 100;
 
 /** The attribute of a node whose gradient is not that of its op. */
 const GRADIENT = '_gradient_op_type';
-const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 /** A function of the library, ready to be called. */
 interface LibraryFunction {
@@ -269,7 +268,7 @@ export class Runtime implements ImportedLibrary {
       // A call's is that of the function.
       const isOwn = type !== undefined && !CALLS.has(def.op ?? '');
       if (!isOwn || (context.tapes.length === 0 && context.tracer === null)) return outputs;
-      return this.#withGradient(body, node, inputs, outputs, values, text(type));
+      return this.#withGradient(body, node, inputs, outputs, values, textOf(type));
     } catch (error) {
       throw located(error, def);
     }

@@ -141,12 +141,7 @@ class ObjectLoader {
         result.kind === 'tensor' ? next++ : null,
       );
       const captures = (): readonly (Value | InnerTensor)[] =>
-        (saved.bound_inputs ?? []).map((id) => {
-          const { captured_tensor: inner } = this.#node(id);
-          return inner === undefined
-            ? this.#capture(id)
-            : new InnerTensor(inner.name ?? '', inner.concrete_function ?? '');
-        });
+        (saved.bound_inputs ?? []).map((id) => this.#inner(id) ?? this.#capture(id));
       runtime.surroundings.gradients.set(type, { name, captures, places });
     }
   }
@@ -258,10 +253,16 @@ class ObjectLoader {
     return { saved, importedCaptures: () => (saved.bound_inputs ?? []).map((id) => this.#imported(id)) };
   }
 
+  /** What a function holds of another one. */
+  #inner(id: number): InnerTensor | undefined {
+    const { captured_tensor: inner } = this.#node(id);
+    return inner && new InnerTensor(inner.name ?? '', inner.concrete_function ?? '');
+  }
+
   /** The same as it is saved again. */
   #imported(id: number): ImportedCapture {
-    const { captured_tensor: inner } = this.#node(id);
-    if (inner !== undefined) return new InnerTensor(inner.name ?? '', inner.concrete_function ?? '');
+    const inner = this.#inner(id);
+    if (inner !== undefined) return inner;
     const value = this.#capture(id);
     if (value instanceof VariableHandle) return value.variable;
     if (value instanceof TableHandle) return value.resource;
