@@ -621,6 +621,56 @@ for (const [name, makeOptimizer, net] of [
   ]);
 }
 {
+  // None is the gradient of what is computed.
+  const clipped = tf.customGradient((a) => [a, (dy) => tf.clipByNorm(dy, 0.5)]);
+  const softplus = tf.customGradient((a) => {
+    const e = tf.exp(a);
+    return [tf.log(e.add(1)), (dy) => dy.mul(e.div(e.add(1))).mul(3)];
+  });
+  const product = tf.customGradient((a, b) => [a.mul(b), (dy) => [dy.mul(b).mul(2), dy.mul(a).mul(5)]]);
+  const first = tf.customGradient((a, _) => [a.mul(2), (dy) => [dy.mul(7), null]]);
+  const sized = tf.customGradient((a) => [
+    a.sum(),
+    (dy) => dy.mul(tf.size(a).cast('float32')).broadcastTo(tf.shape(a)),
+  ]);
+  const nested = tf.customGradient((a) => [a.mul(a), (dy) => product(dy, a.mul(4))]);
+  const w = new tf.Variable([1.5, -2], { name: 'w' });
+  const big = tf.fill([400], 0.01);
+  const one = { inputSignature: [spec([null])] };
+  const two = { inputSignature: [spec([null]), spec([null])] };
+  const object = {
+    w,
+    chain: tf.function((a) => softplus(clipped(a.mul(w))), one),
+    pair: tf.function((a, b) => product(a, b), two),
+    missing: tf.function((a, b) => first(a, b).mul(b), two),
+    size: tf.function((a) => sized(a).mul(a), one),
+    nested: tf.function((a) => nested(a), one),
+    outside: tf.function((a) => {
+      const factor = big.sum().mul(a.max());
+      return tf.customGradient((v) => [v.add(1), (dy) => dy.mul(factor).mul(big.sum())])(a);
+    }, one),
+  };
+  const row = (...values) => tf.constant(values);
+  const calls = [
+    ['chain', row(1, 2)],
+    ['pair', row(1, 2), row(3, -1)],
+    ['missing', row(1, 2), row(3, -1)],
+    ['size', row(1, 2, 4)],
+    ['nested', row(1, 2)],
+    ['outside', row(1, 2)],
+  ];
+  await saved('ownGradients', object, calls);
+  described.ownGradients.gradients = calls.map(([fn, ...args]) => {
+    const tape = new tf.GradientTape();
+    const y = tape.record(() => {
+      for (const a of args) tape.watch(a);
+      return object[fn](...args);
+    });
+    const found = tape.gradient(y, [...args, w], { unconnectedGradients: 'zero' });
+    return { fn, args: args.map(host), result: [y, ...found].map(host) };
+  });
+}
+{
   const spec = new tf.RaggedTensorSpec([null, null], 'float32');
   const object = {
     ragged: tf.function((a) => ({ sums: tf.sum(a, 1), y: tf.mul(a, 2) }), { inputSignature: [spec] }),

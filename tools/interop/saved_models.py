@@ -85,6 +85,18 @@ def check_object(path, model):
     for call in model['calls']:
         got = getattr(loaded, call['fn'])(*[tensors(a) for a in call['args']])
         check(got, tensors(call['result']), f"{path} {call['fn']}", 1e-4 if 'train' in path else 1e-5)
+    for call in model.get('gradients', []):
+        args = [tensors(a) for a in call['args']]
+        f = getattr(loaded, call['fn'])
+
+        def run(*xs):
+            with tf.GradientTape() as tape:
+                tape.watch(xs)
+                y = f(*xs)
+            return [y, *tape.gradient(y, [*xs, loaded.w], unconnected_gradients='zero')]
+
+        for how, gradients in [('eager', run), ('traced', tf.function(run))]:
+            check(gradients(*args), tensors(call['result']), f"{path} {call['fn']} {how}")
     # What was loaded can be saved, and loaded again.
     with tempfile.TemporaryDirectory() as again:
         tf.saved_model.save(loaded, again)

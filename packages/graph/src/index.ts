@@ -60,8 +60,10 @@ export {
   type FunctionNames,
   GRAPH_DEF_VERSION,
   type GraphDefOptions,
+  type InnerValue,
   Library,
   Names,
+  type WrittenGradient,
 } from './interchange/graph-def.ts';
 export { type OpSignature, signatureOf as signatureOfOp } from './interchange/op-signatures.ts';
 export { streamState } from './interchange/random-def.ts';

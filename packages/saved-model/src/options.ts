@@ -41,6 +41,11 @@ export class SaveOptions {
   readonly functionAliases: Readonly<Record<string, object>>;
   /** Tags of the graph beside `serve`. */
   readonly extraTags: readonly string[];
+  /**
+   * Whether the gradients of `tf.customGradient` are written, as they are unless false is given: without them, who asks a loaded function
+   * for the gradient gets an error.
+   */
+  readonly experimentalCustomGradients: boolean;
 
   /**
    * The other options of TensorFlow ask for what is not written here, such as debug information. They are taken with the value that asks for
@@ -61,6 +66,11 @@ export class SaveOptions {
       checkText(tag, 'extraTags', SAVE);
       if (tag === '') throw new InvalidArgumentError('extraTags has an empty text', SAVE);
     }
+    this.experimentalCustomGradients = checkFlag(
+      options.experimentalCustomGradients ?? true,
+      'experimentalCustomGradients',
+      SAVE,
+    );
     const no = (name: keyof SaveArguments, why: string, ...nothing: readonly unknown[]): void =>
       refuse(SAVE, name, options[name], why, ...nothing);
     no('namespaceWhitelist', 'Eagre writes no ops of a program’s own');
@@ -68,7 +78,6 @@ export class SaveOptions {
     no('experimentalDebugStripper', 'no debug nodes are written', false);
     no('experimentalIoDevice', 'files are written by this process', '/job:localhost');
     no('experimentalVariablePolicy', 'variables have no copies or devices in the file', 'none');
-    no('experimentalCustomGradients', 'gradients are not left out of files', true, false);
     no('experimentalImageFormat', 'models are not split into several files', false);
     no('experimentalSkipSaver', 'what restores variables is always written', false);
     no('experimentalShardingCallback', 'values are in one file');

@@ -18,7 +18,7 @@ export interface PortableFunction {
 
 /** @throws UnimplementedError for a node that no GraphDef can hold: code of the host */
 export function writePortable(concrete: ConcreteFunction): PortableFunction {
-  const library = new Library({}, { compose: compositionOf });
+  const library = new Library({}, { compose: compositionOf, customGradients: false });
   const captures = library.add(NAME, concrete.saved.graph, {});
   return {
     graph: tensorflow.GraphDef.encode({ library: { function: [...library.functions()] } }),

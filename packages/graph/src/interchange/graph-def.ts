@@ -34,6 +34,7 @@ import {
 } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
 import type { ForwardRecord, Saved } from '../control/control-op.ts';
+import type { CustomGradientAttrs } from '../control/custom-gradient.ts';
 import type { WhileGradAttrs } from '../control/while.ts';
 import type { Graph, GraphNode, GraphValue } from '../ir/graph.ts';
 import { bodiesOf, isGraph, keepsOrder, lateSizesIn } from '../ir/graph-bodies.ts';
@@ -55,6 +56,7 @@ import { type Parts, partsOf } from './tensorflow-parts.ts';
 
 type AttrValue = tensorflow.AttrValue;
 type NodeDef = tensorflow.NodeDef;
+type TensorSpecProto = NonNullable<tensorflow.StructuredValue['tensor_spec_value']>;
 
 export interface GraphDefOptions {
   /**
@@ -104,10 +106,36 @@ export function encodeGraphDef(graph: Graph, options?: GraphDefOptions): Uint8Ar
   return bytes;
 }
 
+/** What the gradient of a node takes of the function around it: arguments of its graph, and sizes. */
+interface GivenToGradient {
+  readonly symbols: readonly DimSymbol[];
+  readonly unused: ReadonlySet<GraphValue>;
+  readonly inner: readonly InnerValue[];
+}
+
 /** What functions are written for: a program that gives them what they capture. */
 export interface FunctionOptions {
   /** A node in terms of ops that TensorFlow has; null where there is no such form. */
   readonly compose: (node: GraphNode, isUsed: (output: number) => boolean) => Composition | null;
+  /** Whether gradients of `tf.customGradient` are written; where not, they are missed by whoever asks for them. */
+  readonly customGradients: boolean;
+}
+
+/** A tensor inside of a function, under the name that it has in TensorFlow's graphs. */
+export interface InnerValue {
+  readonly fn: string;
+  readonly tensor: string;
+}
+
+/** The gradient of a node of `tf.customGradient`: a function of the gradients of the node's results, with what it captures behind them. */
+export interface WrittenGradient {
+  /** By which the node finds it. */
+  readonly type: string;
+  readonly fn: string;
+  readonly arguments: readonly TensorSpecProto[];
+  /** Of all arguments of the node but the first, which is the value and has none. */
+  readonly results: readonly TensorSpecProto[];
+  readonly captures: readonly (Capture | InnerValue)[];
 }
 
 /** What a function uses that is no argument: a variable, a stream of random numbers, a large constant, a table. */
@@ -120,6 +148,9 @@ export class Library {
   readonly portable: FunctionOptions | null;
   /** The streams that are drawn from anywhere. */
   readonly streams: StreamNames = new StreamNames();
+  /** The gradients of `tf.customGradient`. */
+  readonly gradients: WrittenGradient[] = [];
+  #gradientTypes = 0;
   readonly #draws = new Map<string, string>();
   readonly #names = new Map<Graph, string>();
   readonly #unique = new Names();
@@ -140,6 +171,46 @@ export class Library {
     const captures = new Captures(this.streams);
     this.#functions.push(functionDef(name, graph, graph.outputs, NO_SIZES, this, captures, names));
     return captures.list;
+  }
+
+  /** A name by which nodes find another gradient. */
+  gradientType(): string {
+    return `CustomGradient-${++this.#gradientTypes}`;
+  }
+
+  /**
+   * Adds the gradient of a node as a function.
+   * @param around the function that the node is in.
+   * @param results those of the node, which have gradients.
+   * @param given what the function takes behind these gradients.
+   * @returns the name by which the node finds it.
+   */
+  addGradient(
+    around: string,
+    gradient: Graph,
+    results: readonly GraphValue[],
+    { symbols, unused, inner }: GivenToGradient,
+  ): string {
+    const fn = this.#unique.take(`${around}_gradient`);
+    const captures = new Captures(this.streams);
+    // The arguments have results of the node, too, whose gradients are nothing to us.
+    const sizes: PassedSizes = { symbols, returned: false, ignored: results.slice(1), unused };
+    const def = functionDef(fn, gradient, gradient.outputs, sizes, this, captures);
+    this.#functions.push(def);
+    const spec = (value: GraphValue, name = ''): TensorSpecProto => ({
+      name,
+      shape: valueShape(value),
+      dtype: numberOf(value.dtype),
+    });
+    const type = this.gradientType();
+    this.gradients.push({
+      type,
+      fn,
+      arguments: results.map((value, i) => spec(value, def.signature?.input_arg?.[i]?.name)),
+      results: gradient.outputs.map((value) => spec(value)),
+      captures: [...inner, ...captures.list],
+    });
+    return type;
   }
 
   /** Adds a function that was written elsewhere. */
@@ -217,7 +288,7 @@ function functionDef(
   name: string,
   graph: Graph,
   results: readonly GraphValue[],
-  { symbols, returned, isLoop, stacks = NO_STACKS }: PassedSizes,
+  { symbols, returned, isLoop, stacks = NO_STACKS, ignored = [], unused = NONE_UNUSED }: PassedSizes,
   library: Library,
   captures: Captures | null = null,
   wanted: FunctionNames = {},
@@ -227,6 +298,7 @@ function functionDef(
   const leading =
     isLoop === true ? ['loop_counter', 'maximum_iterations'].map((name) => names.take(name)) : [];
   const args = graph.arguments.map((value, i) => names.take(wanted.arguments?.[i] ?? value.node.name));
+  const others = ignored.map((value) => [names.take(args[0] as string), value] as const);
   const sizes = new Map(symbols.map((symbol) => [symbol, names.take(`size_${symbol.text}`)]));
   const outputs = results.map((_, i) =>
     names.take(wanted.results?.[i] ?? (i === 0 ? 'output' : `output_${i}`)),
@@ -237,12 +309,18 @@ function functionDef(
   captures?.nameAll(names);
   const total = stacks.popped.length > 0 ? [names.take('total')] : [];
   const lists = Array.from({ length: stacks.count }, (_, i) => names.take(`stack_${i}`));
-  const own = graph.arguments.slice(0, graph.arguments.length - stacks.popped.length);
+  const own = graph.arguments
+    .slice(0, graph.arguments.length - stacks.popped.length)
+    .map((value, i) => [args[i] as string, value] as const)
+    .filter(([, value]) => !unused.has(value));
+  own.splice(1, 0, ...others);
   const writer = new Writer(graph, library, args, {
     sizes,
     captures,
     results: [...results, ...stacks.pushed],
-    reserved: [...leading, ...total, ...lists],
+    reserved: [...leading, ...others.map(([other]) => other), ...total, ...lists],
+    fn: name,
+    unused,
   });
   const left = stacks.popped.map((value, i) => writer.pop(lists[i] as string, value));
   const counter = leading.length > 0 && returned ? writer.counted(leading[0] as string) : null;
@@ -260,7 +338,7 @@ function functionDef(
     : [];
   const shapes = [
     ...leading.map(() => shapeProto([])),
-    ...own.map(valueShape),
+    ...own.map(([, value]) => valueShape(value)),
     ...symbols.map(() => shapeProto([])),
     ...(captures?.list ?? []).map(captureShape),
     ...[...total, ...lists].map(() => shapeProto([])),
@@ -270,7 +348,7 @@ function functionDef(
       name,
       input_arg: [
         ...leading.map(size),
-        ...own.map((value, i) => arg(args[i], value)),
+        ...own.map(([argument, value]) => arg(argument, value)),
         ...[...sizes.values()].map(size),
         ...captured,
         ...total.map(size),
@@ -306,8 +384,8 @@ function functionDef(
             value: {
               attr: new Map<string, AttrValue>([
                 ['_output_shapes', { list: { shape: [shape] } }],
-                ...(leading.length === 0 && key < args.length
-                  ? ([['_user_specified_name', { s: utf8(args[key] as string) }]] as const)
+                ...(leading.length === 0 && key < own.length
+                  ? ([['_user_specified_name', { s: utf8((own[key] as (typeof own)[0])[0]) }]] as const)
                   : []),
               ]),
             },
@@ -392,7 +470,12 @@ interface PassedSizes {
   /** Whether it is the condition or the body of a loop that counts its turns. */
   readonly isLoop?: boolean;
   readonly stacks?: Stacks;
+  /** Arguments behind the first that nobody uses: what other functions have these types for. */
+  readonly ignored?: readonly GraphValue[];
+  /** The graph's arguments that the function does without. */
+  readonly unused?: ReadonlySet<GraphValue>;
 }
+const NONE_UNUSED: ReadonlySet<GraphValue> = new Set();
 /** What a loop keeps of each turn for its gradient, in lists that are loop variables. */
 interface Stacks {
   readonly count: number;
@@ -429,6 +512,22 @@ function symbolsIn(graphs: readonly Graph[]): readonly DimSymbol[] {
   return [...found];
 }
 
+/** What a gradient takes and does not use: TensorFlow refuses those of branches that take anything of the branch. */
+function unusedArguments(gradient: Graph): ReadonlySet<GraphValue> {
+  const live = gradient.liveNodes(gradient.measures.map(({ value }) => value));
+  const used = new Set([...gradient.outputs, ...live.flatMap((node) => node.inputs)]);
+  // The first is the gradient of the value, which is always given.
+  return new Set(gradient.arguments.slice(1).filter((value) => !used.has(value)));
+}
+
+/** The unknown sizes of a gradient that its arguments do not tell. */
+function symbolsBeside(gradient: Graph, unused: ReadonlySet<GraphValue>): readonly DimSymbol[] {
+  const told = gradient.arguments
+    .filter((value) => !unused.has(value) && !isUnknownRank(value))
+    .flatMap((value) => dims(value));
+  return symbolsIn([gradient]).filter((symbol) => !told.some((d) => identicalDims(d, dimOf(symbol))));
+}
+
 /** Names that TensorFlow accepts, each once. */
 export class Names {
   readonly #taken = new Set<string>();
@@ -452,6 +551,9 @@ interface FunctionParts {
   readonly results?: readonly GraphValue[];
   /** Names that no node may have. */
   readonly reserved?: readonly string[];
+  /** What the function is called; null for a graph on its own. */
+  readonly fn?: string | null;
+  readonly unused?: ReadonlySet<GraphValue>;
 }
 
 /** Writes the nodes of one graph. */
@@ -473,6 +575,8 @@ class Writer {
 
   readonly #captures: Captures | null;
   readonly #results: readonly GraphValue[];
+  readonly #fn: string | null;
+  readonly #unused: ReadonlySet<GraphValue>;
   /** Values that stand for others, or are results of what stands for a node. */
   readonly #aliases = new Map<GraphValue, string>();
   /** The lists that loops have filled, and the numbers of their turns. */
@@ -489,8 +593,17 @@ class Writer {
     graph: Graph,
     library: Library,
     args: readonly string[] | null,
-    { sizes = new Map(), captures = null, results = graph.outputs, reserved = [] }: FunctionParts = {},
+    {
+      sizes = new Map(),
+      captures = null,
+      results = graph.outputs,
+      reserved = [],
+      fn = null,
+      unused = NONE_UNUSED,
+    }: FunctionParts = {},
   ) {
+    this.#fn = fn;
+    this.#unused = unused;
     this.#captures = captures;
     this.#results = results;
     this.#graph = graph;
@@ -828,6 +941,10 @@ class Writer {
       return;
     }
     const portable = this.#library.portable;
+    if (portable?.customGradients === true && node.type === 'CustomGradient') {
+      this.#ownGradient(node, name, control);
+      return;
+    }
     const known = tensorFlowOp(node, portable === null ? undefined : (i) => this.#isUsed(node, i));
     const isControl = CONTROL.has(node.type) || node.type === 'WhileGrad';
     if (portable !== null && !isControl && (FUSED.has(node.type) || !isWritable(node, known))) {
@@ -892,6 +1009,45 @@ class Writer {
       ...this.#attrs(node),
       ...(node.what.kind === 'op' ? typesOf(node) : {}),
       ...outputShapes(node.outputs),
+    });
+  }
+
+  /** A value whose gradient is a function: TensorFlow finds it by an attribute of a node that passes value and arguments on. */
+  #ownGradient(node: GraphNode, name: string, control: readonly string[]): void {
+    const { gradient, places } = node.attrs as CustomGradientAttrs;
+    const results = [0, ...places].map((place) => node.inputs[place] as GraphValue);
+    const unused = unusedArguments(gradient);
+    const symbols = symbolsBeside(gradient, unused);
+    const inner = (from: string, dtype: DType): InnerValue => {
+      const inside = this.#names.take(`${name}/inner`);
+      this.#add(inside, 'Identity', [from], { T: { type: numberOf(dtype) } });
+      return { fn: this.#fn as string, tensor: `${inside}:0` };
+    };
+    const given = {
+      symbols,
+      unused,
+      inner: [
+        ...node.inputs
+          .slice(1)
+          .filter((_, i) => !unused.has(gradient.arguments[i + 1] as GraphValue))
+          .map((value) => inner(this.reference(value), value.dtype)),
+        ...symbols.map((symbol) => inner(this.#size(dimOf(symbol)), 'int32')),
+      ],
+    };
+    let type: string;
+    try {
+      type = this.#library.addGradient(this.#fn as string, gradient, results, given);
+    } catch (error) {
+      if (!(error instanceof UnimplementedError)) throw error;
+      throw new UnimplementedError(
+        `the gradient of the tf.customGradient '${node.name}' cannot be written; SaveOptions({ experimentalCustomGradients: false }) leaves all such gradients out: ${error.message}`,
+      );
+    }
+    this.#written.set(node, { name, op: 'IdentityN' });
+    this.#add(name, 'IdentityN', [...results.map((value) => this.reference(value)), ...control], {
+      T: { list: { type: results.map(({ dtype }) => numberOf(dtype)) } },
+      _gradient_op_type: { s: utf8(type) },
+      ...outputShapes(results),
     });
   }
 
@@ -1082,7 +1238,7 @@ class Writer {
   #valueOfSize(symbol: DimExpr): readonly [GraphValue, number] {
     const written = [...this.#written.keys()].flatMap((node) => node.outputs);
     for (const value of [...this.#graph.arguments, ...written]) {
-      if (isUnknownRank(value)) continue;
+      if (isUnknownRank(value) || this.#unused.has(value)) continue;
       const axis = dims(value).findIndex((d) => identicalDims(d, symbol));
       if (axis >= 0) return [value, axis];
     }

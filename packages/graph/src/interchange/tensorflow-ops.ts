@@ -415,7 +415,7 @@ const translations: Readonly<Record<string, Translate>> = {
   LogicalAnd: untyped,
   LogicalOr: untyped,
   LogicalNot: untyped,
-  // The value alone. TensorFlow finds no gradient of this name, and says so where one is asked for.
+  // Where gradients are left out, the value alone. TensorFlow finds no gradient of this name, and says so where one is asked for.
   CustomGradient: (node) => ({
     op: 'Identity',
     inputs: [0],

@@ -11,6 +11,7 @@ import {
   type SavedFunction,
   type Signature,
   TensorSpec,
+  type WrittenGradient,
 } from '@eagre/graph';
 import { type ImportedCapture, type ImportedFunction, type ImportedTrace, InnerTensor } from '../imported.ts';
 import { FunctionCopier } from './imported-functions.ts';
@@ -46,20 +47,29 @@ const NAMELESS = 'function';
 
 /** Writes traces, each graph once. */
 export class FunctionWriter {
-  readonly library: Library = new Library({}, { compose: compositionOf });
+  readonly library: Library;
   readonly #written = new Map<Graph | ImportedTrace, WrittenTrace>();
   readonly #copier = new FunctionCopier({
     unique: (called) => this.unique(called),
     push: (fn) => this.library.push(fn),
+    gradientType: () => this.library.gradientType(),
   });
   #next = 0;
 
-  /** The gradients that functions of loaded models have. */
+  /** @param customGradients whether gradients of `tf.customGradient` are written. */
+  constructor(customGradients: boolean) {
+    this.library = new Library({}, { compose: compositionOf, customGradients });
+  }
+
+  /** The gradients of `tf.customGradient`, and those that functions of loaded models have. */
   get gradients(): readonly tensorflow.RegisteredGradient[] {
-    return this.#copier.gradients.map(({ gradient_func, registered_op_type }) => ({
-      gradient_func,
-      registered_op_type,
-    }));
+    return [
+      ...this.library.gradients.map(({ type, fn }) => ({ gradient_func: fn, registered_op_type: type })),
+      ...this.#copier.gradients.map(({ gradient_func, registered_op_type }) => ({
+        gradient_func,
+        registered_op_type,
+      })),
+    ];
   }
   /** The same as traces. */
   readonly gradientTraces: WrittenTrace[] = [];
@@ -89,9 +99,11 @@ export class FunctionWriter {
       isDefault(arg) ? arg.value : encodeStructure(arg, what, (spec) => names.get(spec)),
     );
     const unique = this.unique(called);
+    const from = this.library.gradients.length;
     const captures = this.library.add(unique, graph, {
       arguments: inputs.map((input) => input.name),
     });
+    this.gradientTraces.push(...this.library.gradients.slice(from).map(gradientTrace));
     const written: WrittenTrace = {
       name: unique,
       called,
@@ -177,6 +189,20 @@ export class FunctionWriter {
     const calls = fn.concreteFunctions.map((concrete) => concrete.structuredInputSignature);
     return { traces, spec: functionSpec(list, calls, fn.inputSignature) };
   }
+}
+
+function gradientTrace({ fn, arguments: args, results, captures }: WrittenGradient): WrittenTrace {
+  const spec = (value: (typeof args)[number]): StructuredValue => ({ tensor_spec_value: value });
+  return {
+    name: fn,
+    called: fn,
+    captures: captures.map((c) => ('tensor' in c ? new InnerTensor(c.tensor, c.fn) : c)),
+    inputs: [],
+    outputs: null,
+    input_signature: tuple([tuple(args.map(spec)), dict([])]),
+    output_signature: list([NONE, ...results.map(spec)]),
+    spec: null,
+  };
 }
 
 /** A default value that is put in the place of an argument that was left out. */

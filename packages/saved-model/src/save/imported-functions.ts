@@ -16,6 +16,8 @@ export interface CopyTarget {
   /** A name that no other function has. */
   unique(called: string): string;
   push(fn: FunctionDef): void;
+  /** A name for another gradient. */
+  gradientType(): string;
 }
 
 /** Copies functions with those that they call, each once. */
@@ -85,7 +87,7 @@ export class FunctionCopier {
     let own = types.get(type);
     const gradient = library.gradientOf(type);
     if (own !== undefined || gradient === undefined) return own ?? type;
-    types.set(type, (own = `CustomGradient-${this.gradients.length + 1}`));
+    types.set(type, (own = this.#target.gradientType()));
     this.gradients.push({ gradient_func: nameOf(gradient), registered_op_type: own, from: gradient });
     return own;
   }

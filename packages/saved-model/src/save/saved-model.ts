@@ -82,7 +82,7 @@ class Builder {
   readonly #root: object;
   readonly #signatures: ReadonlyMap<string, SignatureTrace>;
   readonly #options: SaveOptions;
-  readonly #functions = new FunctionWriter();
+  readonly #functions: FunctionWriter;
   readonly #graph = new MainGraph();
   readonly #nodes: SavedObject[] = [];
   readonly #ids = new Map<object, number>();
@@ -102,6 +102,7 @@ class Builder {
   constructor(root: object, signatures: ReadonlyMap<string, SignatureTrace>, options: SaveOptions) {
     this.#root = root;
     this.#options = options;
+    this.#functions = new FunctionWriter(options.experimentalCustomGradients);
     this.#signatures = signatures;
   }
 
