@@ -634,6 +634,10 @@ for (const [name, makeOptimizer, net] of [
     (dy) => dy.mul(tf.size(a).cast('float32')).broadcastTo(tf.shape(a)),
   ]);
   const nested = tf.customGradient((a) => [a.mul(a), (dy) => product(dy, a.mul(4))]);
+  const both = tf.customGradient((a, b) => [
+    [a.mul(2), b.add(1), a.mul(b)],
+    (da, db, dc) => [da.mul(7).add(dc.mul(b)), db.mul(a)],
+  ]);
   const w = new tf.Variable([1.5, -2], { name: 'w' });
   const big = tf.fill([400], 0.01);
   const one = { inputSignature: [spec([null])] };
@@ -645,6 +649,11 @@ for (const [name, makeOptimizer, net] of [
     missing: tf.function((a, b) => first(a, b).mul(b), two),
     size: tf.function((a) => sized(a).mul(a), one),
     nested: tf.function((a) => nested(a), one),
+    several: tf.function((a, b) => both(a, b)[0].mul(both(a, b)[2]), two),
+    parts: tf.function((a, b) => {
+      const [first, , last] = both(a, b);
+      return first.mul(last);
+    }, two),
     outside: tf.function((a) => {
       const factor = big.sum().mul(a.max());
       return tf.customGradient((v) => [v.add(1), (dy) => dy.mul(factor).mul(big.sum())])(a);
@@ -658,6 +667,8 @@ for (const [name, makeOptimizer, net] of [
     ['size', row(1, 2, 4)],
     ['nested', row(1, 2)],
     ['outside', row(1, 2)],
+    ['several', row(1, 2), row(3, -1)],
+    ['parts', row(1, 2), row(3, -1)],
   ];
   await saved('ownGradients', object, calls);
   described.ownGradients.gradients = calls.map(([fn, ...args]) => {

@@ -59,6 +59,38 @@ describe('customGradient', () => {
     expect(seen.map((t) => t.item())).toEqual([3, 6]);
   });
 
+  it('takes a list of values, with zeros for those that have no gradient', () => {
+    const seen: number[][] = [];
+    const pair = customGradient((x: Tensor, y: Tensor) => [
+      [x.mul(y), x.add(1), constant([1, 2], 'int32')],
+      (da, db) => {
+        seen.push([da.item() as number, db.item() as number]);
+        return [da.mul(7).add(db.mul(11)), da.mul(y)];
+      },
+    ]);
+    const results = pair(2, 3);
+    expect(results.map((t) => t.array())).toEqual([6, 3, [1, 2]]);
+    expect(grad((x) => (pair(x, 3)[0] as Tensor).mul(pair(x, 3)[1] as Tensor))(2).item()).toBe(
+      3 * 7 + 6 * 11,
+    );
+    const both = (x: Tensor): Tensor => {
+      const [a, b] = pair(x, 3) as [Tensor, Tensor, Tensor];
+      return a.mul(b);
+    };
+    expect(grad(both)(2).item()).toBe(3 * 7 + 6 * 11);
+    expect(seen).toEqual([
+      [0, 6],
+      [3, 0],
+      [3, 6],
+    ]);
+    // By the second order: of 7 b + 11 a, which are again values of the function.
+    expect(grad(grad(both))(2).item()).toBe(7 * 11 + 11 * 7);
+    expect(() => customGradient((_: Tensor) => [[], () => null])(1)).toThrow(
+      'must return [value, gradient function]',
+    );
+    expect(() => customGradient((x: Tensor) => [[x, 1 as never], () => null])(1)).toThrow('must return');
+  });
+
   it('refuses trainable variables and wrong numbers of gradients', () => {
     const v = new Variable(1);
     using tape = new GradientTape();

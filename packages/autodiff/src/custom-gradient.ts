@@ -6,6 +6,7 @@ import {
   type TensorLike,
   UnimplementedError,
   type Variable,
+  zerosLike,
 } from '@eagre/core';
 import {
   aliasTensor,
@@ -23,11 +24,21 @@ import {
   toOwnTensor,
 } from '@eagre/core/internal';
 
-/** What a function with its own gradient returns: the value, and how a gradient of it becomes gradients of the arguments. */
-export type CustomResult = readonly [
-  value: Tensor,
-  gradient: (dy: Tensor) => Tensor | null | readonly (Tensor | null)[],
+/**
+ * What a function with its own gradient returns: the value or a list of values, and how the gradients of them become gradients of the
+ * arguments. A value that has none gives zeros.
+ */
+export type CustomResult<R extends CustomValue = CustomValue> = readonly [
+  value: R,
+  gradient: (...dys: Tensor[]) => Tensor | null | readonly (Tensor | null)[],
 ];
+type CustomValue = Tensor | readonly Tensor[];
+/** The tensors of any value: an array is no tuple unless one says so. */
+type Values<R extends CustomValue> = R extends readonly Tensor[]
+  ? { -readonly [K in keyof R]: Tensor }
+  : Tensor;
+
+const OP = 'customGradient';
 
 /**
  * A function whose gradient is given instead of derived:
@@ -37,20 +48,26 @@ export type CustomResult = readonly [
  *       return [tf.log(e.add(1)), (dy) => dy.mul(tf.sub(1, tf.div(1, e.add(1))))];
  *     });
  *
- * The gradient is made of ordinary ops, so that it has gradients itself.
+ * The function may return a list of values; its gradient then takes as many gradients, and the call returns a list. The gradient is made of
+ * ordinary ops, so that it has gradients itself.
  * @throws UnimplementedError when `fn` reads a trainable variable: pass its value as an argument instead.
  */
 export const customGradient: {
-  <A extends readonly TensorLike[]>(
-    fn: (...args: { [K in keyof A]: Tensor }) => CustomResult,
-  ): (...args: A) => Tensor;
-  <A extends readonly TensorLike[]>(options: {
-    readonly fn: (...args: { [K in keyof A]: Tensor }) => CustomResult;
-  }): (...args: A) => Tensor;
+  <A extends readonly TensorLike[], R extends Tensor | readonly Tensor[]>(
+    fn: (...args: { [K in keyof A]: Tensor }) => CustomResult<R>,
+  ): (...args: A) => Values<R>;
+  <A extends readonly TensorLike[], R extends Tensor | readonly Tensor[]>(options: {
+    readonly fn: (...args: { [K in keyof A]: Tensor }) => CustomResult<R>;
+  }): (...args: A) => Values<R>;
 } = defineFunction<
-  NamedFunction<[fn: (...args: Tensor[]) => CustomResult], ['fn'], unknown, (...args: TensorLike[]) => Tensor>
->('customGradient', { fn: kind.asIs }, {}, (fn) => {
-  checkFunction(fn, 'fn', 'customGradient');
+  NamedFunction<
+    [fn: (...args: Tensor[]) => CustomResult],
+    ['fn'],
+    unknown,
+    (...args: TensorLike[]) => CustomValue
+  >
+>(OP, { fn: kind.asIs }, {}, (fn) => {
+  checkFunction(fn, 'fn', OP);
   return (...args) => {
     const inputs = args.map((a) => toOwnTensor(a));
     const tapes = context.tapes;
@@ -62,39 +79,47 @@ export const customGradient: {
     } finally {
       context.tapes = tapes;
     }
-    checkNoPromise(result, 'the function', 'customGradient');
-    if (!Array.isArray(result) || !(result[0] instanceof Tensor) || typeof result[1] !== 'function') {
-      throw new InvalidArgumentError('the function must return [value, gradient function]', 'customGradient');
-    }
-    const [made, gradient] = result as CustomResult;
+    checkNoPromise(result, 'the function', OP);
+    const returned: unknown = Array.isArray(result) ? result[0] : undefined;
+    const isList = Array.isArray(returned);
+    const made = (isList ? returned : [returned]) as readonly Tensor[];
+    if (made.length === 0 || !made.every((y) => y instanceof Tensor) || typeof result[1] !== 'function')
+      throw new InvalidArgumentError(
+        'the function must return [value, gradient function] or [[value, …], gradient function]',
+        OP,
+      );
+    const gradient = result[1];
     // The user's code may keep what it gets or makes, so no scope of ours may give it back.
-    const gradients = (dy: Tensor): readonly (Tensor | null)[] => {
-      const grads = outsideScopes(() => gradient(keep(dy)));
-      checkNoPromise(grads, 'the gradient function', 'customGradient');
+    const gradients = (...dys: (Tensor | null)[]): readonly (Tensor | null)[] => {
+      const given = made.map((y, i) => keep(dys[i] ?? zerosLike(y)));
+      const grads = outsideScopes(() => gradient(...given));
+      checkNoPromise(grads, 'the gradient function', OP);
       const list = Array.isArray(grads) ? (grads as readonly (Tensor | null)[]) : [grads as Tensor | null];
-      if (list.length !== inputs.length) {
+      if (list.length !== inputs.length)
         throw new InvalidArgumentError(
           `${list.length} gradients were returned for ${inputs.length} arguments`,
-          'customGradient',
+          OP,
         );
-      }
       list.forEach((dx, i) => checkGradient(dx, inputs[i], i));
       return list;
     };
-    if (context.tracer !== null) return context.tracer.withGradient(made, inputs, gradients);
-    // Another tensor, so that the parts' own gradients do not count beside the given one.
-    const value = aliasTensor(made, made.shape);
-    /** A function with a gradient of its own. */
-    const op = new Op(
-      {
-        name: 'CustomGradient',
-        samples: () => [],
-        grad: (_, dy) => gradients(dy),
-      },
-      () => [value],
-    );
-    recordOnTapes(op, inputs, {}, [value]);
-    return value;
+    let values: readonly Tensor[];
+    if (context.tracer !== null) values = context.tracer.withGradient(made, inputs, gradients);
+    else {
+      // Other tensors, so that the parts' own gradients do not count beside the given one.
+      values = made.map((y) => aliasTensor(y, y.shape));
+      /** A function with a gradient of its own. */
+      const op = new Op(
+        {
+          name: 'CustomGradient',
+          samples: () => [],
+          grad: (_, ...dys) => gradients(...dys),
+        },
+        () => values,
+      );
+      recordOnTapes(op, inputs, {}, values);
+    }
+    return isList ? [...values] : (values[0] as Tensor);
   };
 }) as never;
 
@@ -104,7 +129,7 @@ function checkGradient(dx: Tensor | null | undefined, x: Tensor, i: number): voi
     const got = dx instanceof Tensor ? `${dx.dtype} ${showShape(dx.shape)}` : typeof dx;
     throw new InvalidArgumentError(
       `gradient ${i} is ${got}, its argument is ${x.dtype} ${showShape(x.shape)}`,
-      'customGradient',
+      OP,
     );
   }
 }
@@ -115,7 +140,7 @@ const refuseVariables: TapeObserver = {
     if (variable.trainable) {
       throw new UnimplementedError(
         `the function reads the trainable variable '${variable.path}', but its gradient function does not return a gradient for it; pass the variable as an argument`,
-        'customGradient',
+        OP,
       );
     }
   },

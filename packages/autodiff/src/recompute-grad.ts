@@ -49,7 +49,7 @@ const OP = 'recomputeGrad';
  * Gradients are those of `fn`, of any order, also with respect to the variables that it reads. The second run gets the random numbers of the
  * first one. `fn` returns a tensor or a list of tensors, and should change nothing: what it does besides is done again. In a traced function
  * the second run is part of the graph, waits for the gradient, and is not merged with the first one, except for what depends on no argument of
- * floats; each result of a list has a second run of its own.
+ * floats.
  * @throws InvalidArgumentError when `fn` uses a tensor that a tape follows and that is no argument: no gradient would reach it.
  * @throws UnimplementedError for random numbers that a branch or a loop of a traced function draws in `fn`: draw them before.
  */
@@ -111,12 +111,8 @@ function recomputed(fn: (...args: unknown[]) => Results, args: readonly unknown[
 
   const { tracer } = context;
   if (tracer !== null) {
-    const ys = made.map((y, i) =>
-      hasGradient(y.dtype)
-        ? tracer.withGradient(y, all, (dy) => again(made.map((_, k) => (k === i ? dy : null))))
-        : y,
-    );
-    return several ? ys : ys[0];
+    const ys = tracer.withGradient(made, all, (...dys) => again(dys));
+    return several ? [...ys] : (ys[0] as Tensor);
   }
   // Other tensors, so that a result that is an argument does not count as both.
   const ys = made.map((y) => identity(y));

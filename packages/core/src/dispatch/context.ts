@@ -83,12 +83,12 @@ export interface Tracer {
   measured(x: Tensor): Dims | null;
   /** A number that is made of sizes that are not known. */
   size(size: DimExpr, dtype: DType): Tensor;
-  /** `value` with a gradient of its own: a function of the value's gradient that gives those of the inputs. */
+  /** `values` with a gradient of their own: a function of the values' gradients that gives those of the inputs. */
   withGradient(
-    value: Tensor,
+    values: readonly Tensor[],
     inputs: readonly Tensor[],
-    gradient: (dy: Tensor) => readonly (Tensor | null)[],
-  ): Tensor;
+    gradient: (...dys: Tensor[]) => readonly (Tensor | null)[],
+  ): readonly Tensor[];
   /** Adds what a call of a traced function does. Where only parts of a graph run, whoever needs a result of it needs all of its effects. */
   called(call: () => readonly Tensor[]): readonly Tensor[];
   /** @throws InvalidArgumentError where no variable may be made any more. */

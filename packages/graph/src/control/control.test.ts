@@ -710,6 +710,20 @@ describe.each(everywhere)('%s', (_, backend, wrap) => {
         },
         constant(2, 'float64'),
       ],
+      'by a custom gradient of several values': [
+        (x) => {
+          const pair = customGradient((v: Tensor) => [
+            [v.square(), v.add(x.sum())],
+            (da, db) => da.mul(v).mul(3).add(db.mul(v.square())),
+          ]);
+          const [a, b] = pair(x) as Tensor[];
+          return (a as Tensor)
+            .mul(b as Tensor)
+            .add(pair(x)[1] as Tensor)
+            .sum();
+        },
+        constant([2, 1.5], 'float64'),
+      ],
     };
     test.each(Object.entries(cases))('%s', (__, [f, x]) => {
       const expected = withBackend('js', () => values(orders(f)(x)));

@@ -81,7 +81,9 @@ class Expander extends FunctionTracer {
       case 'op':
         if (what.op instanceof ControlOp) return this.#control(node, what.op);
         if (what.op.valueSized !== undefined) return this.#copied(node, attrs);
-        if (what.op === customGradientOp || what.op === assignedOp) return [this.#of(inputs[0])];
+        // The values alone.
+        if (what.op === customGradientOp || what.op === assignedOp)
+          return inputs.slice(0, node.outputs.length).map((value) => this.#of(value));
         return this.execute(
           what.op,
           inputs.map((v) => this.#of(v)),

@@ -108,6 +108,8 @@ export function encodeGraphDef(graph: Graph, options?: GraphDefOptions): Uint8Ar
 
 /** What the gradient of a node takes of the function around it: arguments of its graph, and sizes. */
 interface GivenToGradient {
+  /** How many values there are. */
+  readonly count: number;
   readonly symbols: readonly DimSymbol[];
   readonly unused: ReadonlySet<GraphValue>;
   readonly inner: readonly InnerValue[];
@@ -133,7 +135,8 @@ export interface WrittenGradient {
   readonly type: string;
   readonly fn: string;
   readonly arguments: readonly TensorSpecProto[];
-  /** Of all arguments of the node but the first, which is the value and has none. */
+  /** How many of the node's results are values: they have no gradients, and the results behind them, the arguments, have those that follow. */
+  readonly count: number;
   readonly results: readonly TensorSpecProto[];
   readonly captures: readonly (Capture | InnerValue)[];
 }
@@ -189,12 +192,13 @@ export class Library {
     around: string,
     gradient: Graph,
     results: readonly GraphValue[],
-    { symbols, unused, inner }: GivenToGradient,
+    { count, symbols, unused, inner }: GivenToGradient,
   ): string {
     const fn = this.#unique.take(`${around}_gradient`);
     const captures = new Captures(this.streams);
     // The arguments have results of the node, too, whose gradients are nothing to us.
-    const sizes: PassedSizes = { symbols, returned: false, ignored: results.slice(1), unused };
+    const ignored = { at: count, values: results.slice(count) };
+    const sizes: PassedSizes = { symbols, returned: false, ignored, unused };
     const def = functionDef(fn, gradient, gradient.outputs, sizes, this, captures);
     this.#functions.push(def);
     const spec = (value: GraphValue, name = ''): TensorSpecProto => ({
@@ -207,6 +211,7 @@ export class Library {
       type,
       fn,
       arguments: results.map((value, i) => spec(value, def.signature?.input_arg?.[i]?.name)),
+      count,
       results: gradient.outputs.map((value) => spec(value)),
       captures: [...inner, ...captures.list],
     });
@@ -288,7 +293,7 @@ function functionDef(
   name: string,
   graph: Graph,
   results: readonly GraphValue[],
-  { symbols, returned, isLoop, stacks = NO_STACKS, ignored = [], unused = NONE_UNUSED }: PassedSizes,
+  { symbols, returned, isLoop, stacks = NO_STACKS, ignored, unused = NONE_UNUSED }: PassedSizes,
   library: Library,
   captures: Captures | null = null,
   wanted: FunctionNames = {},
@@ -298,7 +303,7 @@ function functionDef(
   const leading =
     isLoop === true ? ['loop_counter', 'maximum_iterations'].map((name) => names.take(name)) : [];
   const args = graph.arguments.map((value, i) => names.take(wanted.arguments?.[i] ?? value.node.name));
-  const others = ignored.map((value) => [names.take(args[0] as string), value] as const);
+  const others = ignored?.values.map((value) => [names.take(value.node.name), value] as const) ?? [];
   const sizes = new Map(symbols.map((symbol) => [symbol, names.take(`size_${symbol.text}`)]));
   const outputs = results.map((_, i) =>
     names.take(wanted.results?.[i] ?? (i === 0 ? 'output' : `output_${i}`)),
@@ -313,7 +318,7 @@ function functionDef(
     .slice(0, graph.arguments.length - stacks.popped.length)
     .map((value, i) => [args[i] as string, value] as const)
     .filter(([, value]) => !unused.has(value));
-  own.splice(1, 0, ...others);
+  own.splice(ignored?.at ?? 0, 0, ...others);
   const writer = new Writer(graph, library, args, {
     sizes,
     captures,
@@ -470,8 +475,8 @@ interface PassedSizes {
   /** Whether it is the condition or the body of a loop that counts its turns. */
   readonly isLoop?: boolean;
   readonly stacks?: Stacks;
-  /** Arguments behind the first that nobody uses: what other functions have these types for. */
-  readonly ignored?: readonly GraphValue[];
+  /** Arguments that nobody uses, between those of the graph: what other functions have these types for. */
+  readonly ignored?: { readonly at: number; readonly values: readonly GraphValue[] };
   /** The graph's arguments that the function does without. */
   readonly unused?: ReadonlySet<GraphValue>;
 }
@@ -513,11 +518,11 @@ function symbolsIn(graphs: readonly Graph[]): readonly DimSymbol[] {
 }
 
 /** What a gradient takes and does not use: TensorFlow refuses those of branches that take anything of the branch. */
-function unusedArguments(gradient: Graph): ReadonlySet<GraphValue> {
+function unusedArguments(gradient: Graph, count: number): ReadonlySet<GraphValue> {
   const live = gradient.liveNodes(gradient.measures.map(({ value }) => value));
   const used = new Set([...gradient.outputs, ...live.flatMap((node) => node.inputs)]);
-  // The first is the gradient of the value, which is always given.
-  return new Set(gradient.arguments.slice(1).filter((value) => !used.has(value)));
+  // The first ones are the gradients of the values, which are always given.
+  return new Set(gradient.arguments.slice(count).filter((value) => !used.has(value)));
 }
 
 /** The unknown sizes of a gradient that its arguments do not tell. */
@@ -1014,9 +1019,10 @@ class Writer {
 
   /** A value whose gradient is a function: TensorFlow finds it by an attribute of a node that passes value and arguments on. */
   #ownGradient(node: GraphNode, name: string, control: readonly string[]): void {
-    const { gradient, places } = node.attrs as CustomGradientAttrs;
-    const results = [0, ...places].map((place) => node.inputs[place] as GraphValue);
-    const unused = unusedArguments(gradient);
+    const { gradient, count, places } = node.attrs as CustomGradientAttrs;
+    const values = node.outputs.map((_, i) => i);
+    const results = [...values, ...places].map((place) => node.inputs[place] as GraphValue);
+    const unused = unusedArguments(gradient, count);
     const symbols = symbolsBeside(gradient, unused);
     const inner = (from: string, dtype: DType): InnerValue => {
       const inside = this.#names.take(`${name}/inner`);
@@ -1024,12 +1030,13 @@ class Writer {
       return { fn: this.#fn as string, tensor: `${inside}:0` };
     };
     const given = {
+      count,
       symbols,
       unused,
       inner: [
         ...node.inputs
-          .slice(1)
-          .filter((_, i) => !unused.has(gradient.arguments[i + 1] as GraphValue))
+          .slice(count)
+          .filter((_, i) => !unused.has(gradient.arguments[i + count] as GraphValue))
           .map((value) => inner(this.reference(value), value.dtype)),
         ...symbols.map((symbol) => inner(this.#size(dimOf(symbol)), 'int32')),
       ],

@@ -415,11 +415,14 @@ const translations: Readonly<Record<string, Translate>> = {
   LogicalAnd: untyped,
   LogicalOr: untyped,
   LogicalNot: untyped,
-  // Where gradients are left out, the value alone. TensorFlow finds no gradient of this name, and says so where one is asked for.
+  // Where gradients are left out, the values alone. TensorFlow finds no gradient of this name, and says so where one is asked for.
   CustomGradient: (node) => ({
-    op: 'Identity',
-    inputs: [0],
-    attrs: { T: type(output(node).dtype), _gradient_op_type: text('CustomGradient-unsaved') },
+    op: 'IdentityN',
+    inputs: node.outputs.map((_, i) => i),
+    attrs: {
+      T: { kind: 'types', value: node.outputs.map(({ dtype }) => dtype) },
+      _gradient_op_type: text('CustomGradient-unsaved'),
+    },
   }),
   AssignedVariable: (node) => ({ op: 'Identity', inputs: [0], attrs: { T: type(input(node).dtype) } }),
   Cast: (node) => ({

@@ -618,19 +618,21 @@ export class FunctionTracer implements Tracer, KernelRecorder {
   }
 
   withGradient(
-    value: Tensor,
+    values: readonly Tensor[],
     inputs: readonly Tensor[],
-    gradient: (dy: Tensor) => readonly (Tensor | null)[],
-  ): Tensor {
+    gradient: (...dys: Tensor[]) => readonly (Tensor | null)[],
+  ): readonly Tensor[] {
     const body = new FunctionTracer('gradient', false, this);
     const places = body.run(() => {
-      const dy = body.argument(value.dtype, value.shape, 'dy');
+      const dys = values.map(({ dtype, shape }, i) =>
+        body.argument(dtype, shape, i === 0 ? 'dy' : `dy_${i}`),
+      );
       const stand = inputs.map((x) => body.valueOf(body.#fromOutside(x)));
-      const found = gradient(dy);
+      const found = gradient(...dys);
       body.finish(found.filter((dx): dx is Tensor => dx !== null));
       const more = body.outside.map((o) => o.argument).filter((v) => !stand.includes(v));
       body.graph.arguments.push(...stand, ...more);
-      return found.flatMap((dx, i) => (dx === null ? [] : [i + 1]));
+      return found.flatMap((dx, i) => (dx === null ? [] : [i + values.length]));
     });
     if (body.graph.assignments.length > 0)
       throw new UnimplementedError(
@@ -639,12 +641,12 @@ export class FunctionTracer implements Tracer, KernelRecorder {
       );
     const given = new Set<unknown>(inputs);
     const outside = body.outside.map((o) => o.from).filter((f) => !given.has(f));
-    const attrs: CustomGradientAttrs = { gradient: body.graph, places };
+    const attrs: CustomGradientAttrs = { gradient: body.graph, count: values.length, places };
     return execute(
       customGradientOp,
-      [value, ...inputs, ...outside.map((f) => (f instanceof Variable ? f.taken() : f))],
+      [...values, ...inputs, ...outside.map((f) => (f instanceof Variable ? f.taken() : f))],
       attrs,
-    )[0] as Tensor;
+    );
   }
 
   /**

@@ -19,7 +19,7 @@ const isDifferentiable = (value: Value): value is Tensor =>
 
 /**
  * Outputs of a node with a gradient of their own.
- * @param used whether an output is used. Of several that are, the gradients add up.
+ * @param used whether an output is used.
  * @param run the results of the gradient, for gradients of all outputs
  */
 export function withOwnGradient(
@@ -29,20 +29,20 @@ export function withOwnGradient(
   places: readonly (number | null)[],
   run: (gradients: readonly Tensor[]) => readonly Value[],
 ): Value[] {
-  const tensors = inputs.filter(isDifferentiable);
-  return outputs.map((output, i) => {
-    if (!used(i) || !isDifferentiable(output)) return output;
-    const gradient = (dy: Tensor): (Tensor | null)[] => {
-      const given = outputs.map((other, k) => (k === i ? dy : zerosLike(other as Tensor)));
-      const found = run(given);
-      return inputs.flatMap((input, k) => {
-        if (!isDifferentiable(input)) return [];
-        const place = places[k] ?? null;
-        return [place === null ? null : (found[place] as Tensor)];
-      });
-    };
-    return customGradient((..._: Tensor[]) => [output, gradient])(...tensors);
-  });
+  const at = outputs.flatMap((output, i) => (used(i) && isDifferentiable(output) ? [i] : []));
+  if (at.length === 0) return [...outputs];
+  const gradient = (...dys: Tensor[]): (Tensor | null)[] => {
+    const found = run(outputs.map((other, k) => dys[at.indexOf(k)] ?? zerosLike(other as Tensor)));
+    return inputs.flatMap((input, k) => {
+      if (!isDifferentiable(input)) return [];
+      const place = places[k] ?? null;
+      return [place === null ? null : (found[place] as Tensor)];
+    });
+  };
+  const values = customGradient((..._: Tensor[]) => [at.map((i) => outputs[i] as Tensor), gradient])(
+    ...inputs.filter(isDifferentiable),
+  );
+  return outputs.map((output, i) => values[at.indexOf(i)] ?? output);
 }
 
 /** The gradient of a node whose own is not in the file: whoever asks for it gets the error. */

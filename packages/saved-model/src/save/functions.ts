@@ -191,7 +191,7 @@ export class FunctionWriter {
   }
 }
 
-function gradientTrace({ fn, arguments: args, results, captures }: WrittenGradient): WrittenTrace {
+function gradientTrace({ fn, arguments: args, count, results, captures }: WrittenGradient): WrittenTrace {
   const spec = (value: (typeof args)[number]): StructuredValue => ({ tensor_spec_value: value });
   return {
     name: fn,
@@ -200,7 +200,7 @@ function gradientTrace({ fn, arguments: args, results, captures }: WrittenGradie
     inputs: [],
     outputs: null,
     input_signature: tuple([tuple(args.map(spec)), dict([])]),
-    output_signature: list([NONE, ...results.map(spec)]),
+    output_signature: list([...new Array<StructuredValue>(count).fill(NONE), ...results.map(spec)]),
     spec: null,
   };
 }

@@ -43,6 +43,11 @@ const sized = customGradient((x: Tensor) => [
 ]);
 const twice = customGradient((x: Tensor) => [x.mul(x), (dy: Tensor) => product(dy, x.mul(4))]);
 
+const both = customGradient((x: Tensor, y: Tensor) => [
+  [x.mul(2), y.add(1), x.mul(y)],
+  (da: Tensor, db: Tensor, dc: Tensor) => [da.mul(7).add(dc.mul(y)), db.mul(x)],
+]);
+
 const ROW = new TensorSpec([null]);
 const one = { inputSignature: [ROW] };
 const two = { inputSignature: [ROW, ROW] };
@@ -60,6 +65,10 @@ class Own extends Module {
     const factor = this.big.sum().mul(x.max());
     return customGradient((v: Tensor) => [v.add(1), (dy: Tensor) => dy.mul(factor).mul(this.big.sum())])(x);
   }, one);
+  readonly several = tfFunction((x: Tensor, y: Tensor) => {
+    const [a, , c] = both(x, y) as Tensor[];
+    return (a as Tensor).mul(c as Tensor);
+  }, two);
   readonly branch = tfFunction(
     (x: Tensor) =>
       cond(
@@ -101,6 +110,7 @@ const CALLS: readonly (readonly [string, number])[] = [
   ['size', 1],
   ['nested', 1],
   ['outside', 1],
+  ['several', 2],
   ['branch', 1],
   ['loop', 1],
 ];
