@@ -44,6 +44,24 @@ class Linear extends Layer {
 }
 
 describe('building', () => {
+  test("gives a build of one's own what it takes beside the shape", () => {
+    class Filled extends Layer {
+      declare w: Variable;
+      override build(inputShape: PartialShape, initializer: 'zeros' | 'ones' = 'zeros'): void {
+        this.w = this.addWeight({ shape: [inputShape.at(-1) as number], initializer, name: 'w' });
+      }
+      override call(x: Tensor): Tensor {
+        return x.mul(this.w);
+      }
+    }
+    const filled = new Filled();
+    filled.build([null, 2], 'ones');
+    expect(filled(ones([1, 2]).mul(3)).array()).toEqual([[3, 3]]);
+    const build = (layer: Layer): void => (layer.build as (...args: unknown[]) => void)([null, 2], 'ones');
+    expect(() => build(new Dense(2))).toThrow(
+      "build takes the shape of the inputs alone, got 'ones' as well",
+    );
+  });
   test('happens once, on the first call or by hand', () => {
     const called = new Linear(2);
     called(ones([1, 3]));

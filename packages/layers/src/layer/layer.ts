@@ -43,6 +43,7 @@ import {
   saveVariables,
   setOptions,
   showFields,
+  shown,
   showShape,
   sizeValue,
   snakeCase,
@@ -150,7 +151,7 @@ interface LayerState {
   /** Calls on symbolic tensors. */
   readonly calls: Producer[];
   /** The `build` that users call, which runs the class's own once. */
-  build: ((inputShape: PartialShape) => void) | undefined;
+  build: ((inputShape: PartialShape, ...more: readonly unknown[]) => void) | undefined;
 }
 
 const NOTHING: readonly unknown[] = [];
@@ -318,7 +319,11 @@ export class Layer extends Module implements Trackable {
     const self = callable(this, (layer, args) =>
       layer.present(layer.invoke(...(args as readonly unknown[] as [unknown, ...unknown[]])), args),
     );
-    state.build = (inputShape) => self.buildFrom(specsOf(inputShape, self.computeDtype));
+    state.build = (inputShape, ...more) => {
+      const specs = specsOf(inputShape, self.computeDtype);
+      if (more.length === 0) self.buildFrom(specs);
+      else self.buildWith(specs, more);
+    };
     Object.defineProperty(self, 'build', { value: state.build, writable: true, configurable: true });
     setOptions(self, options);
     // biome-ignore lint/correctness/noConstructorReturn: this is what makes layers callable
@@ -774,8 +779,8 @@ export class Layer extends Module implements Trackable {
     return [...found];
   }
 
-  /** @internal Builds the layer for an input shape, unless it is built. */
-  ensureBuilt(shape: PartialShape | readonly PartialShape[]): void {
+  /** @internal Builds the layer for an input shape, unless it is built. `more`: what a `build` of one's own takes besides. */
+  ensureBuilt(shape: PartialShape | readonly PartialShape[], more: readonly unknown[] = []): void {
     const state = this._layer;
     if (state.built) return;
     const own = this.build as Layer['build'];
@@ -783,7 +788,7 @@ export class Layer extends Module implements Trackable {
     const before = state.weights.length;
     try {
       const made: unknown = buildingInside(this, () =>
-        outsideScopes(() => withoutTapes(() => build.call(this, shape as PartialShape))),
+        outsideScopes(() => withoutTapes(() => build.call(this, shape as PartialShape, ...(more as [])))),
       );
       checkNoPromise(made, 'build()', this.name);
     } catch (error) {
@@ -799,6 +804,18 @@ export class Layer extends Module implements Trackable {
   buildFrom({ list, many }: Specs): void {
     const shapes = list.map((s) => s.shape);
     this.ensureBuilt(many ? shapes : shapes[0]);
+  }
+
+  /** @internal Builds a layer whose own `build` takes more than shapes. */
+  buildWith({ list, many }: Specs, more: readonly unknown[]): void {
+    const own = (Object.getPrototypeOf(this) as Layer).build;
+    if (isBuiltin(this) || own === Layer.prototype.build || this.buildFrom !== Layer.prototype.buildFrom)
+      throw new InvalidArgumentError(
+        `build takes the shape of the inputs alone, got ${shown(more[0])} as well`,
+        this.name,
+      );
+    const shapes = list.map((s) => s.shape);
+    this.ensureBuilt(many ? shapes : (shapes[0] as PartialShape), more);
   }
 
   /** @internal Whether a call might still make weights of this layer itself. */
