@@ -10,7 +10,6 @@
 #include "../runtime/registry.h"
 #include "environment.h"
 #include "files.h"
-#include "pages.h"
 #include "plans.h"
 #include "runs.h"
 
@@ -201,7 +200,8 @@ Napi::Value open(const Napi::CallbackInfo& info) {
   plain("crc32c", crc);
   plain("readRanges", read_parts);
   plain("beginSync", begin_part);
-  plain("makePages", make_all_pages);
+  plain("beginRanges", begin_parts);
+  plain("finishRanges", finish_parts);
   plain("watch", watch);
   plain("collected", collected);
   return opened;

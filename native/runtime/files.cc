@@ -1,7 +1,10 @@
 #include "files.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <condition_variable>
+#include <mutex>
 #include <vector>
 
 #include "crc32c.h"
@@ -22,6 +25,15 @@ namespace eagre {
 #if defined(_WIN32)
 
 void read_ranges(int, const FileRange*, size_t count, int64_t* crcs) { std::fill(crcs, crcs + count, -1); }
+
+struct RangeReading::State {
+  size_t count;
+};
+RangeReading::RangeReading(int, std::vector<FileRange> ranges) : state_(new State{ranges.size()}) {}
+RangeReading::~RangeReading() = default;
+void RangeReading::help() {}
+std::vector<int64_t> RangeReading::finish() { return std::vector<int64_t>(state_->count, -1); }
+void RangeReading::stop() {}
 
 #else
 
@@ -66,23 +78,64 @@ class Reader {
     });
   }
 
-  void run() {
+  // Has the system prepare for it.
+  void begin() const {
     if (order_.empty()) return;
     for (const size_t range : order_) prefer_large_pages(ranges_[range].target, ranges_[range].length);
 #if defined(POSIX_FADV_SEQUENTIAL)
     // The system then reads further ahead.
     if (at(order_.size() - 1).offset + at(order_.size() - 1).length - at(0).offset > kPiece) (void)::posix_fadvise(file_, 0, 0, POSIX_FADV_SEQUENTIAL);
 #endif
+  }
+
+  // Adds so many pieces, or all that are left.
+  void cut(std::vector<Piece>& pieces, size_t most) {
+    for (; most > 0 && next_ < order_.size(); most--) pieces.push_back(cut());
+  }
+
+  void run() {
+    begin();
     std::vector<Piece> pieces;
     pieces.reserve(kPieces);
     while (next_ < order_.size()) {
       pieces.clear();
-      while (pieces.size() < kPieces && next_ < order_.size()) pieces.push_back(cut());
+      cut(pieces, kPieces);
       parallel_for(static_cast<int64_t>(pieces.size()), 1, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; i++) read(pieces[static_cast<size_t>(i)]);
       });
       for (const Piece& piece : pieces) join(piece);
     }
+  }
+
+  // Threads share nothing here: a range begins in one piece only, which gives it its first CRC.
+  void read(Piece& piece) const {
+    iovec parts[kParts];
+    int count = 0;
+    each(piece, [&](size_t place, int64_t skipped, int64_t done, int64_t length) {
+      unsigned char* target = at(place).target;
+      target = target ? target + skipped : static_cast<unsigned char*>(scratch(0, kPiece)) + done;
+      parts[count++] = {target, static_cast<size_t>(length)};
+    });
+    iovec rest[kParts];
+    std::copy(parts, parts + count, rest);
+    piece.whole = fill(piece.offset, rest, count);
+    if (!piece.whole) return;
+    const iovec* part = parts;
+    each(piece, [&](size_t place, int64_t skipped, int64_t, int64_t) {
+      const uint32_t crc = crc32c(part->iov_base, part->iov_len, 0);
+      part++;
+      if (skipped == 0) crcs_[order_[place]] = crc;
+      else piece.crc = crc;
+    });
+  }
+
+  // In the order of the file.
+  void join(const Piece& piece) const {
+    each(piece, [&](size_t place, int64_t skipped, int64_t, int64_t length) {
+      int64_t& crc = crcs_[order_[place]];
+      if (!piece.whole) crc = -1;
+      else if (skipped > 0 && crc >= 0) crc = crc32c_joined(static_cast<uint32_t>(crc), piece.crc, static_cast<size_t>(length));
+    });
   }
 
  private:
@@ -114,28 +167,6 @@ class Reader {
     }
   }
 
-  // Threads share nothing here: a range begins in one piece only, which gives it its first CRC.
-  void read(Piece& piece) const {
-    iovec parts[kParts];
-    int count = 0;
-    each(piece, [&](size_t place, int64_t skipped, int64_t done, int64_t length) {
-      unsigned char* target = at(place).target;
-      target = target ? target + skipped : static_cast<unsigned char*>(scratch(0, kPiece)) + done;
-      parts[count++] = {target, static_cast<size_t>(length)};
-    });
-    iovec rest[kParts];
-    std::copy(parts, parts + count, rest);
-    piece.whole = fill(piece.offset, rest, count);
-    if (!piece.whole) return;
-    const iovec* part = parts;
-    each(piece, [&](size_t place, int64_t skipped, int64_t, int64_t) {
-      const uint32_t crc = crc32c(part->iov_base, part->iov_len, 0);
-      part++;
-      if (skipped == 0) crcs_[order_[place]] = crc;
-      else piece.crc = crc;
-    });
-  }
-
   bool fill(off_t offset, iovec* parts, int count) const {
     for (;;) {
       ssize_t got = ::preadv(file_, parts, count, offset);
@@ -153,15 +184,6 @@ class Reader {
     }
   }
 
-  // In the order of the file.
-  void join(const Piece& piece) const {
-    each(piece, [&](size_t place, int64_t skipped, int64_t, int64_t length) {
-      int64_t& crc = crcs_[order_[place]];
-      if (!piece.whole) crc = -1;
-      else if (skipped > 0 && crc >= 0) crc = crc32c_joined(static_cast<uint32_t>(crc), piece.crc, static_cast<size_t>(length));
-    });
-  }
-
   const int file_;
   const FileRange* const ranges_;
   int64_t* const crcs_;
@@ -174,6 +196,59 @@ class Reader {
 }  // namespace
 
 void read_ranges(int file, const FileRange* ranges, size_t count, int64_t* crcs) { Reader(file, ranges, count, crcs).run(); }
+
+struct RangeReading::State {
+  State(int file, std::vector<FileRange> given) : ranges(std::move(given)), crcs(ranges.size()), reader(file, ranges.data(), ranges.size(), crcs.data()) {
+    reader.cut(pieces, SIZE_MAX);
+    reader.begin();
+  }
+
+  void help(bool reads) {
+    for (;;) {
+      const size_t i = next.fetch_add(1);
+      if (i >= pieces.size()) return;
+      if (reads && !stopped) reader.read(pieces[i]);
+      if (done.fetch_add(1) + 1 < pieces.size()) continue;
+      const std::lock_guard lock(mutex);
+      all_done.notify_all();
+    }
+  }
+
+  void wait() {
+    std::unique_lock lock(mutex);
+    all_done.wait(lock, [&] { return done == pieces.size(); });
+  }
+
+  const std::vector<FileRange> ranges;
+  std::vector<int64_t> crcs;
+  Reader reader;
+  std::vector<Piece> pieces;
+  std::atomic<size_t> next{0}, done{0};
+  std::atomic<bool> stopped{false};
+  bool joined = false;
+  std::mutex mutex;
+  std::condition_variable all_done;
+};
+
+RangeReading::RangeReading(int file, std::vector<FileRange> ranges) : state_(new State(file, std::move(ranges))) {}
+RangeReading::~RangeReading() = default;
+
+void RangeReading::help() { state_->help(true); }
+
+std::vector<int64_t> RangeReading::finish() {
+  state_->help(true);
+  state_->wait();
+  if (!state_->joined)
+    for (const Piece& piece : state_->pieces) state_->reader.join(piece);
+  state_->joined = true;
+  return state_->crcs;
+}
+
+void RangeReading::stop() {
+  state_->stopped = true;
+  state_->help(false);
+  state_->wait();
+}
 
 #endif
 

@@ -2,6 +2,8 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 namespace eagre {
 
@@ -17,6 +19,24 @@ struct FileRange {
 // and sum up a piece each, of one large range or of many small ones that adjoin, so that the disk and the processors work at the same time.
 // Throws std::bad_alloc, or KernelError(resource_exhausted).
 void read_ranges(int file, const FileRange* ranges, size_t count, int64_t* crcs);
+
+// The same, begun by one thread while others do something else. Ranges have targets, which must stay until `finish` or `stop` has returned.
+class RangeReading {
+ public:
+  // Throws std::bad_alloc.
+  RangeReading(int file, std::vector<FileRange> ranges);
+  ~RangeReading();
+  // Reads pieces until there are none left that nobody reads.
+  void help();
+  // Helps, waits for the others, and gives the CRCs.
+  std::vector<int64_t> finish();
+  // Has nothing more read, and waits for what others are reading.
+  void stop();
+
+ private:
+  struct State;
+  const std::unique_ptr<State> state_;
+};
 
 // Has the system begin to bring bytes that were written to the disk, without waiting for the end; nothing where it cannot be asked.
 void begin_sync(int file, int64_t offset, int64_t length);

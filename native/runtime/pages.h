@@ -20,13 +20,4 @@ inline void prefer_large_pages(void* target, int64_t length) {
 #endif
 }
 
-// Has the system give memory at once that will be filled soon, without a change to it: others may fill it meanwhile.
-inline void make_pages(void* target, int64_t length) {
-  prefer_large_pages(target, length);
-  constexpr int64_t kPage = 4096;
-  // Not known to the compiler, which would leave the writing out. MADV_POPULATE_WRITE does the same, but nothing else can be mapped meanwhile.
-  volatile uint8_t none = 0;
-  for (int64_t at = 0; at < length; at += kPage) __atomic_fetch_or(static_cast<uint8_t*>(target) + at, none, __ATOMIC_RELAXED);
-}
-
 }  // namespace eagre

@@ -29,6 +29,8 @@ export const nativeCrc32c: ((bytes: Uint8Array, previous: number) => number) | u
   loaded.addon?.crc32c;
 
 /** What reads files on several threads, and has them written to the disk early; undefined where there is no addon. */
-export const nativeFiles: Pick<Addon, 'readRanges' | 'beginSync'> | undefined = loaded.addon;
+export const nativeFiles:
+  | Pick<Addon, 'readRanges' | 'beginRanges' | 'finishRanges' | 'beginSync'>
+  | undefined = loaded.addon;
 
 if (nativeBackend !== undefined) registerBackend(nativeBackend, 10);

@@ -52,10 +52,15 @@ export interface Addon extends Watcher {
    * at a time, and gives their CRC-32Cs; -1 where not all of one could be read, or the system cannot.
    */
   readRanges(file: number, places: Float64Array, targets: readonly Uint8Array[] | undefined): Float64Array;
+  /**
+   * Begins that on another thread, which reads until `finishRanges`, or the end. The file must stay open, and nobody may use the targets, until
+   * that has returned.
+   */
+  beginRanges(file: number, places: Float64Array, targets: readonly Uint8Array[]): unknown;
+  /** Reads what is left and gives the CRC-32Cs; `reads` false: stops the other thread, and gives nothing. */
+  finishRanges(reading: unknown, reads: boolean): Float64Array | undefined;
   /** Has the system begin to bring a part of a file to the disk; does nothing except on Linux. */
   beginSync(file: number, offset: number, length: number): void;
-  /** Has the system give memory now, on another thread, while whoever asked for it does something else; only on Linux. */
-  makePages(blocks: readonly Uint8Array[]): void;
   /** How many jobs threads have shared since the start, modulo 2³². */
   jobs(): number;
 }

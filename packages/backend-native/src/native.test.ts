@@ -1,6 +1,9 @@
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Backend, TensorRef } from '@eagre/backend';
 import { HostAllocator, hostBytes, ResourceExhaustedError } from '@eagre/backend';
-import { expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { nativeBackend, openWatcher } from './index.ts';
 import { type Addon, loadAddon } from './load.ts';
 
@@ -92,17 +95,69 @@ test('where there is no memory left, old objects are collected too', () => {
   expect(gone.sort()).toEqual([1, 2]);
 });
 
-test.runIf(nativeBackend !== undefined)('pages are made without a change to what is in them', async () => {
+describe.runIf(nativeBackend !== undefined)('ranges of a file are read on another thread', () => {
   const { addon } = loadAddon() as { addon: Addon };
-  const bytes = Uint8Array.from({ length: 3_000_000 }, (_, i) => i);
-  const expected = bytes.slice();
-  addon.makePages([bytes, bytes.subarray(5, 5), bytes.subarray(7, 100)]);
-  const room = new Uint8Array(20 << 20);
-  addon.makePages([room]);
-  room.fill(1);
-  await new Promise((done) => setTimeout(done, 50));
-  expect(Buffer.compare(bytes, expected)).toBe(0);
-  expect(room.every((byte) => byte === 1)).toBe(true);
-  for (const wrong of [undefined, 5, {}, [5], [bytes.buffer], [new Float32Array(4)], [bytes, null]])
-    expect(() => addon.makePages(wrong as Uint8Array[])).toThrow('makePages takes an array of Uint8Arrays');
+  const folder = mkdtempSync(join(tmpdir(), 'eagre-ranges-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const bytes = Uint8Array.from({ length: 3_000_000 }, (_, i) => (i * 31 + (i >> 9)) % 251);
+  const path = join(folder, 'bytes');
+  writeFileSync(path, bytes);
+  const places = Float64Array.of(5, 2_000_000, 2_500_000, 1000, 0, 5, 2_999_999, 2);
+  const room = (): Uint8Array[] => [2_000_000, 1000, 5, 2].map((length) => new Uint8Array(length));
+  let file: number;
+  beforeAll(() => {
+    file = openSync(path, 'r');
+  });
+  afterAll(() => closeSync(file));
+
+  test('as at once', async () => {
+    const wanted = room();
+    const crcs = addon.readRanges(file, places, wanted);
+    for (let round = 0; round < 20; round++) {
+      const targets = room();
+      const reading = addon.beginRanges(file, places, targets);
+      // Sometimes the other thread has read all.
+      if (round % 2 === 1) await new Promise((done) => setTimeout(done, 5));
+      expect(addon.finishRanges(reading, true)).toEqual(crcs);
+      expect(crcs[3]).toBe(-1);
+      for (let i = 0; i < 3; i++)
+        expect(Buffer.compare(targets[i] as Uint8Array, wanted[i] as Uint8Array)).toBe(0);
+      // Once more, and stopped when nothing is left.
+      expect(addon.finishRanges(reading, true)).toEqual(crcs);
+      expect(addon.finishRanges(reading, false)).toBeUndefined();
+    }
+  });
+
+  test('after a stop nothing is written any more', async () => {
+    for (let round = 0; round < 20; round++) {
+      const targets = room();
+      const reading = addon.beginRanges(file, places, targets);
+      addon.finishRanges(reading, false);
+      for (const target of targets) target.fill(255);
+      await new Promise((done) => setTimeout(done, 1));
+      expect(targets.every((target) => target.every((byte) => byte === 255))).toBe(true);
+    }
+  });
+
+  test('memory stays while it is written to, though nobody holds it', async () => {
+    for (let round = 0; round < 50; round++) addon.beginRanges(file, places, room());
+    (nativeBackend as Backend).allocator.findDropped();
+    await new Promise((done) => setTimeout(done, 20));
+  });
+
+  test('what makes no sense is refused', () => {
+    for (const [wrong, at, targets] of [
+      [-1, places, room()],
+      ['a', places, room()],
+      [file, places, undefined],
+      [file, places, room().slice(1)],
+      [file, places, [1, 2, 3, 4]],
+      [file, Float64Array.of(0, 1.5), [new Uint8Array(1)]],
+    ])
+      expect(() => addon.beginRanges(wrong as number, at as Float64Array, targets as Uint8Array[])).toThrow(
+        'beginRanges takes a file',
+      );
+    for (const wrong of [undefined, {}, 5])
+      expect(() => addon.finishRanges(wrong, true)).toThrow('finishRanges takes what beginRanges gave');
+  });
 });

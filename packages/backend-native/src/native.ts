@@ -58,13 +58,12 @@ export class NativeBackend implements Backend {
       this.#ids.set(name, id);
     });
     addon.setBlock(this.#block);
-    this.allocator = new HostAllocator(addon.addressOf, addon, addon.makePages);
+    this.allocator = new HostAllocator(addon.addressOf, addon);
   }
 
   newAllocator(): Allocator {
     // Each has a watcher of its own.
-    const { addressOf, makePages } = this.#addon;
-    return new HostAllocator(addressOf, loadAddon().addon, makePages);
+    return new HostAllocator(this.#addon.addressOf, loadAddon().addon);
   }
 
   get description(): string {

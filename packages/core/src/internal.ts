@@ -315,7 +315,7 @@ export {
   isFloating,
   isInteger,
 } from './tensor/dtypes.ts';
-export { filledVariables, refillVariables, type VariableSpec } from './tensor/filled-variables.ts';
+export { adopt, refillVariables, UnfilledValues, type VariableSpec } from './tensor/filled-variables.ts';
 export { roundingTo, showInConsole } from './tensor/format.ts';
 export { whileHolding } from './tensor/held-values.ts';
 export { checkListSize } from './tensor/list-size.ts';

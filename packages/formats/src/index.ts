@@ -75,6 +75,7 @@ export type { BundleEntry } from './tensorflow/bundle-index.ts';
 export { mergeBundles } from './tensorflow/bundle-merge.ts';
 export { recoverBundle } from './tensorflow/bundle-open.ts';
 export { BundleReader } from './tensorflow/bundle-reader.ts';
+export type { BundleReading } from './tensorflow/bundle-reading.ts';
 export { BundleWriter, type BundleWriterOptions } from './tensorflow/bundle-writer.ts';
 export {
   type CheckpointState,

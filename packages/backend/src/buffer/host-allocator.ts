@@ -1,6 +1,6 @@
 import { ResourceExhaustedError } from '../errors.ts';
 import { collectsYoung } from './minor-gc.ts';
-import { type Block, PooledAllocator, type Watcher } from './pooled-allocator.ts';
+import { PooledAllocator, type Watcher } from './pooled-allocator.ts';
 import { hostBytes, type Storage } from './storage.ts';
 
 const LARGE = 1024 * 1024 * 1024;
@@ -15,27 +15,13 @@ export class HostAllocator extends PooledAllocator<ArrayBuffer> {
   readonly isHost = true;
   readonly #addressOf: (buffer: ArrayBuffer) => number;
   readonly #hasLargePages: boolean;
-  protected override readonly makePages: ((blocks: readonly Block[]) => void) | undefined;
 
   /**
    * @param addressOf the machine address of a buffer; a backend that needs none passes nothing.
    * @param watcher without one, V8 collects the buffers of dropped tensors.
-   * @param makePages has the system give memory now, on another thread.
    */
-  constructor(
-    addressOf?: (buffer: ArrayBuffer) => number,
-    watcher?: Watcher,
-    makePages?: (blocks: readonly Uint8Array[]) => void,
-  ) {
+  constructor(addressOf?: (buffer: ArrayBuffer) => number, watcher?: Watcher) {
     super(watcher);
-    this.makePages =
-      makePages &&
-      ((blocks) =>
-        makePages(
-          blocks.map(
-            (block) => new Uint8Array(block.buffer as ArrayBuffer, block.byteOffset, block.capacity),
-          ),
-        ));
     this.#addressOf = addressOf ?? (() => 0);
     // Other platforms than Node may fill a buffer when they make it.
     this.#hasLargePages = addressOf !== undefined && collectsYoung && process.platform === 'linux';

@@ -87,8 +87,6 @@ const COLLECT_SLABS_AFTER = 64 * 1024 * 1024;
 // has grown. So all objects are collected (tens of milliseconds) when this much is lent out, and then at twice what was in use.
 const COLLECT_ALL_AFTER = 512 * 1024 * 1024;
 const POOL_LIMIT = 512 * 1024 * 1024;
-// Pages of less are made when they are filled.
-const RESERVED = 256 * 1024;
 
 /**
  * Memory in buffers that are taken from somewhere. What is given back explicitly, and with a watcher also what was merely dropped and
@@ -154,8 +152,6 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   protected alignmentOf(_size: number): number {
     return ALIGN;
   }
-  /** Begins to make the pages of new blocks; without it nothing is reserved. */
-  protected makePages?(blocks: readonly Block[]): void;
   /** Ends a buffer that nothing uses any more; without it, V8's collection of the object does. */
   protected give?(buffer: Buffer): void;
 
@@ -188,36 +184,6 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
     if (this.#limit < Number.POSITIVE_INFINITY) return this.allocate(bytes);
     const { buffer, byteOffset, address } = this.#fresh(size, false);
     return new Storage(this, buffer, byteOffset, size, address, undefined);
-  }
-
-  reserve(sizes: readonly number[]): void {
-    if (this.makePages === undefined) return;
-    const wanted = new Map<number, number>();
-    const blocks: Block[] = [];
-    for (const bytes of sizes) {
-      const size = sizeClass(bytes, this.alignment);
-      if (
-        size < RESERVED ||
-        this.#pooled + size > POOL_LIMIT ||
-        this.#out + this.#pooled + size > this.#limit
-      )
-        continue;
-      const list = listOf(this.#blocks, size);
-      const count = (wanted.get(size) ?? 0) + 1;
-      wanted.set(size, count);
-      if (list.length >= count) continue;
-      let block: Block;
-      try {
-        block = this.#freshWatched(size);
-      } catch {
-        break;
-      }
-      block.free = true;
-      list.push(block);
-      this.#pooled += size;
-      blocks.push(block);
-    }
-    if (blocks.length > 0) this.makePages(blocks);
   }
 
   recycle(storage: Storage): void {

@@ -49,38 +49,6 @@ test('what is refused does not count as in use', () => {
   expect(allocator.info()).toMatchObject({ bytesInUse: 0, bytesPeak: 0, bytesTaken: 0 });
 });
 
-test('what is reserved is lent first, and its pages are made once', () => {
-  const made: number[] = [];
-  const allocator = new HostAllocator(undefined, new Fake(), (blocks) => {
-    made.push(...blocks.map((block) => block.byteLength));
-  });
-  allocator.reserve([MB, 2 * MB, MB, 100]);
-  expect(made).toEqual([MB, 2 * MB, MB]);
-  expect(allocator.info()).toMatchObject({ bytesInUse: 0, bytesPooled: 4 * MB, bytesTaken: 4 * MB });
-  // What waits in the pool already is not taken again.
-  allocator.reserve([MB, MB, MB]);
-  expect(made).toHaveLength(4);
-  const lent = [MB, 2 * MB, MB, MB].map((bytes) => allocator.allocateAlone(bytes));
-  expect(new Set(lent.map(({ buffer }) => buffer)).size).toBe(4);
-  expect(allocator.info()).toMatchObject({ bytesInUse: 5 * MB, bytesPooled: 0, bytesTaken: 5 * MB });
-});
-
-test('no more is reserved than the pool or the limit has room for, and nothing where pages cannot be made', () => {
-  const made: number[] = [];
-  const allocator = new HostAllocator(undefined, new Fake(), (blocks) => {
-    made.push(...blocks.map((block) => block.byteLength));
-  });
-  allocator.limit = 4 * MB;
-  allocator.reserve([8 * MB, 3 * MB, 2 * MB]);
-  expect(made).toEqual([3 * MB]);
-  allocator.limit = Number.POSITIVE_INFINITY;
-  allocator.reserve([1024 * MB]);
-  expect(made).toEqual([3 * MB]);
-  const plain = new HostAllocator(undefined, new Fake());
-  plain.reserve([MB]);
-  expect(plain.info().bytesTaken).toBe(0);
-});
-
 test('what was dropped is lent again', () => {
   const fake = new Fake();
   const allocator = new HostAllocator(undefined, fake);

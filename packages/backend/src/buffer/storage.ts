@@ -92,11 +92,6 @@ export interface Allocator {
   allocate(bytes: number): Storage;
   /** Memory of its own for something long-lived. @throws ResourceExhaustedError */
   allocateAlone(bytes: number): Storage;
-  /**
-   * Takes memory for what will be asked for soon, of so many bytes each, into the pool, as far as the pool goes. Its pages are made while the caller
-   * does something else: to make them takes longer than to fill them. A wish: where it has no use or no memory, nothing happens.
-   */
-  reserve?(sizes: readonly number[]): void;
   /** Takes bytes back; called by `Storage.release`. */
   recycle(storage: Storage): void;
   /**

@@ -1,5 +1,5 @@
 // Variables whose values come from elsewhere, such as a file.
-import { type DType, dtypeTraits } from '@eagre/backend';
+import { type DType, dtypeTraits, type TypedArray } from '@eagre/backend';
 import { eagerBackend, inInitScope } from '../dispatch/context.ts';
 import { type Shape, sizeOf } from '../shapes/shape.ts';
 import { spaceOf, Tensor, uploaded } from './tensor.ts';
@@ -14,34 +14,53 @@ export interface VariableSpec {
 }
 
 /**
- * @internal New variables, whose first values `fill` writes: all bytes of each, into the memory that the variables keep. Not for strings.
- * When `fill` throws, there are none.
+ * @internal Values for variables that somebody fills, all bytes of each, in memory that the variables keep: {@link adopt}. Not for strings. They are
+ * of the device for variables, wherever that is asked.
  */
-export function filledVariables(
-  specs: readonly VariableSpec[],
-  fill: (bytes: Uint8Array[]) => void,
-): Variable[] {
-  const backend = inInitScope(eagerBackend);
-  const values: Tensor[] = [];
-  try {
-    for (const { dtype, shape } of specs) {
-      const size = sizeOf(shape);
-      const storage = backend.allocator.allocateAlone(size * dtypeTraits[dtype].bytes);
-      values.push(new Tensor(storage, dtype, shape, size, backend));
-    }
-    writeAll(values, fill);
-  } catch (error) {
-    for (const value of values) value.dispose();
-    throw error;
-  }
-  return specs.map(({ name, dtype, trainable }, i) => {
+export class UnfilledValues {
+  readonly #values: Tensor[] = [];
+  readonly #spaces: readonly TypedArray[];
+  /** What is to be filled. */
+  readonly bytes: readonly Uint8Array[];
+
+  constructor(specs: readonly Pick<VariableSpec, 'dtype' | 'shape'>[]) {
+    const backend = inInitScope(eagerBackend);
     try {
-      adopted.value = values[i];
-      return new Variable(values[i], { name, dtype, trainable });
-    } finally {
-      adopted.value = null;
+      for (const { dtype, shape } of specs) {
+        const size = sizeOf(shape);
+        const storage = backend.allocator.allocateAlone(size * dtypeTraits[dtype].bytes);
+        this.#values.push(new Tensor(storage, dtype, shape, size, backend));
+      }
+      this.#spaces = this.#values.map(spaceOf);
+    } catch (error) {
+      this.dispose();
+      throw error;
     }
-  });
+    this.bytes = this.#spaces.map(bytesIn);
+  }
+
+  /** The values, of which all bytes are there. */
+  filled(): readonly Tensor[] {
+    this.#values.forEach((value, i) => uploaded(value, this.#spaces[i] as TypedArray));
+    return this.#values;
+  }
+
+  dispose(): void {
+    for (const value of this.#values) value.dispose();
+  }
+}
+
+/** @internal A variable that takes over a value that nobody else has. */
+export function adopt(
+  value: Tensor,
+  { name, trainable }: Pick<VariableSpec, 'name' | 'trainable'>,
+): Variable {
+  try {
+    adopted.value = value;
+    return new Variable(value, { name, dtype: value.dtype, trainable });
+  } finally {
+    adopted.value = null;
+  }
 }
 
 /**
@@ -64,6 +83,9 @@ export function refillVariables(wholes: readonly Variable[], fill: (bytes: Uint8
 
 function writeAll(values: readonly Tensor[], fill: (bytes: Uint8Array[]) => void): void {
   const spaces = values.map(spaceOf);
-  fill(spaces.map(({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength)));
+  fill(spaces.map(bytesIn));
   values.forEach((value, i) => uploaded(value, spaces[i]));
 }
+
+const bytesIn = ({ buffer, byteOffset, byteLength }: TypedArray): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { hostBytes } from '@eagre/backend';
 import { describe, expect, it } from 'vitest';
 import { constant, InvalidArgumentError, nameScope, ones, scope, type Tensor, Variable } from '../index.ts';
-import { filledVariables } from './filled-variables.ts';
+import { adopt, UnfilledValues } from './filled-variables.ts';
 
 describe('Variable', () => {
   it('is assigned in place', () => {
@@ -179,12 +179,11 @@ describe('Variable', () => {
       { name: 'empty', dtype: 'int64', shape: [0, 3], trainable: false },
       { name: 'flag', dtype: 'bool', shape: [], trainable: false },
     ] as const;
-    let written: Uint8Array[] = [];
-    const [a, empty, flag] = filledVariables(specs, (bytes) => {
-      written = bytes;
-      new Float32Array(bytes[0].buffer, bytes[0].byteOffset, 2).set([1, 2]);
-      bytes[2][0] = 1;
-    });
+    const values = new UnfilledValues(specs);
+    const written = values.bytes;
+    new Float32Array(written[0].buffer, written[0].byteOffset, 2).set([1, 2]);
+    written[2][0] = 1;
+    const [a, empty, flag] = values.filled().map((value, i) => adopt(value, specs[i]));
     expect(written.map(({ length }) => length)).toEqual([8, 0, 1]);
     expect([a.name, a.trainable, flag.trainable]).toEqual(['a', true, false]);
     expect([a.array(), empty.array(), flag.array()]).toEqual([[1, 2], [], true]);
@@ -195,10 +194,11 @@ describe('Variable', () => {
       [2, 3],
     ]);
     expect(hostBytes(flag.storage, 1).buffer).toBe(written[2].buffer);
-    expect(() =>
-      filledVariables(specs, () => {
-        throw new RangeError('no');
-      }),
-    ).toThrow(RangeError);
+    const { allocator } = a.storage;
+    const { bytesInUse } = allocator.info();
+    const large = new UnfilledValues([{ dtype: 'float32', shape: [2 ** 20] }]);
+    expect(allocator.info().bytesInUse).toBe(bytesInUse + 2 ** 22);
+    large.dispose();
+    expect(allocator.info().bytesInUse).toBe(bytesInUse);
   });
 });

@@ -9,6 +9,16 @@ export interface NativeFiles {
     places: Float64Array,
     targets: readonly Uint8Array[] | undefined,
   ): ArrayLike<number>;
+  /**
+   * The same, begun on another thread while the caller goes on. Until it is finished the file must stay open, and nobody may use the targets.
+   * @returns what {@link finishRanges} takes
+   */
+  beginRanges(file: number, places: Float64Array, targets: readonly Uint8Array[]): unknown;
+  /**
+   * Reads what is left, together with the other thread.
+   * @param reads false: what is not read yet stays so, and nothing is returned
+   */
+  finishRanges(reading: unknown, reads: boolean): ArrayLike<number> | undefined;
   /** Has the system begin to bring `length` bytes at `offset`, which were written, to the disk; does nothing where that cannot be asked. */
   beginSync(file: number, offset: number, length: number): void;
 }

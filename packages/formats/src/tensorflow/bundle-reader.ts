@@ -3,9 +3,10 @@ import { elementCount } from '../arrays/ndarray.ts';
 import { type ErrorMaker, errorsFor, quote } from '../errors.ts';
 import { nativeFiles } from '../files/native-files.ts';
 import { nodeBuiltin } from '../files/node.ts';
-import { OpenFiles } from '../files/open-files.ts';
+import { OpenFiles, openRegular } from '../files/open-files.ts';
 import { type BundleEntry, decodeIndex, indexPath, infoOf, shardPath } from './bundle-index.ts';
 import { openIndex, readIndex } from './bundle-open.ts';
+import { BundleReading, onlyBools, type Part, placesOf, targetsOf } from './bundle-reading.ts';
 import { decodeBundleStrings } from './bundle-strings.ts';
 import { decodeDataType, type TensorValue } from './data-types.ts';
 
@@ -100,8 +101,30 @@ export class BundleReader {
     }));
     this.#passAll(parts.filter(({ entry }) => entry.parts.length === 0));
     for (const { key, entry, target } of parts) if (entry.parts.length > 0) this.#join(key, entry, target);
-    for (const { entry, target } of parts)
-      if (entry.dtype === 'bool') for (let i = 0; i < target.length; i++) if (target[i] !== 0) target[i] = 1;
+    for (const { entry, target } of parts) if (entry.dtype === 'bool') onlyBools(target);
+  }
+
+  /**
+   * Begins to read tensors of fixed size into memory of their sizes, on another thread, while the caller does something else. Nobody may use the
+   * targets before that is finished or stopped.
+   * @returns undefined where no native code reads files
+   */
+  begin(values: Iterable<readonly [key: string, target: Uint8Array]>): BundleReading | undefined {
+    const native = nativeFiles();
+    if (native === undefined) return undefined;
+    const parts = Array.from(values, ([key, target]) => ({
+      key,
+      target,
+      entry: this.#checkTarget(key, target),
+    })).filter(({ entry }) => entry.parts.length === 0 && entry.bytes > 0);
+    const reading = new BundleReading(native);
+    try {
+      for (const [path, inFile] of this.#byFile(parts)) reading.add(openRegular(path), inFile);
+    } catch (error) {
+      reading.stop();
+      throw error;
+    }
+    return reading;
   }
 
   /** Checks that the data files are as long as the tensors under these keys need: before memory is taken for them. */
@@ -218,16 +241,24 @@ export class BundleReader {
 
   /** Reads all bytes of each tensor and checks them, one data file after the other. */
   #passAll(parts: readonly Part[]): void {
-    const byShard = new Map<number, Part[]>();
+    for (const [path, inFile] of this.#byFile(parts))
+      this.#files.use(path, (file) => this.#pass(inFile, file));
+  }
+
+  /** The parts of each data file, in the order of their bytes. */
+  #byFile<P extends Part>(parts: readonly P[]): (readonly [path: string, parts: readonly P[]])[] {
+    const byShard = new Map<number, P[]>();
     for (const part of parts) {
       const others = byShard.get(part.entry.shard);
       if (others === undefined) byShard.set(part.entry.shard, [part]);
       else others.push(part);
     }
-    for (const [shard, inFile] of [...byShard].sort(([a], [b]) => a - b)) {
-      inFile.sort((a, b) => a.entry.offset - b.entry.offset);
-      this.#files.use(shardPath(this.prefix, shard, this.#shards), (file) => this.#pass(inFile, file));
-    }
+    return [...byShard]
+      .sort(([a], [b]) => a - b)
+      .map(([shard, inFile]) => [
+        shardPath(this.prefix, shard, this.#shards),
+        inFile.sort((x, y) => x.entry.offset - y.entry.offset),
+      ]);
   }
 
   /** The same in one file, all of them into their targets, or all nowhere. */
@@ -285,25 +316,4 @@ export class BundleReader {
   #pathOf(entry: BundleEntry): string {
     return shardPath(this.prefix, entry.shard, this.#shards);
   }
-}
-
-/** A tensor, with the memory that its bytes are read into; undefined: they are wanted nowhere. */
-interface Part {
-  readonly key: string;
-  readonly entry: BundleEntry;
-  readonly target: Uint8Array | undefined;
-}
-
-function placesOf(parts: readonly Part[]): Float64Array {
-  const places = new Float64Array(2 * parts.length);
-  parts.forEach(({ entry }, i) => {
-    places[2 * i] = entry.offset;
-    places[2 * i + 1] = entry.bytes;
-  });
-  return places;
-}
-
-function targetsOf(parts: readonly Part[]): Uint8Array[] | undefined {
-  const targets = parts.flatMap(({ target }) => target ?? []);
-  return targets.length === parts.length ? targets : undefined;
 }

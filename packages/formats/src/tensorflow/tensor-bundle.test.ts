@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -12,6 +12,7 @@ import { encodeIndex } from './bundle-index.ts';
 import { mergeBundles } from './bundle-merge.ts';
 import { BundleEntryProto, BundleHeaderProto, type TensorSliceProto } from './bundle-messages.ts';
 import { BundleReader } from './bundle-reader.ts';
+import type { BundleReading } from './bundle-reading.ts';
 import { BundleWriter } from './bundle-writer.ts';
 import { writeTable } from './table.ts';
 
@@ -182,7 +183,8 @@ it('has the disk begin while a large checkpoint is written', async () => {
   const prefix = fresh();
   const bytes = new Uint8Array(2 ** 20);
   const beginSync = vi.fn();
-  useNativeFiles({ readRanges: (_, places) => new Float64Array(places.length / 2).fill(-1), beginSync });
+  const readRanges = (_: number, places: Float64Array) => new Float64Array(places.length / 2).fill(-1);
+  useNativeFiles({ readRanges, beginRanges: vi.fn(), finishRanges: vi.fn(), beginSync });
   try {
     using writer = new BundleWriter(prefix);
     for (let i = 0; i < 40; i++) {
@@ -310,7 +312,12 @@ describe('a reader', () => {
       }),
     );
     try {
-      useNativeFiles({ readRanges: native, beginSync: () => undefined });
+      useNativeFiles({
+        readRanges: native,
+        beginRanges: vi.fn(),
+        finishRanges: vi.fn(),
+        beginSync: () => undefined,
+      });
       const place = Float64Array.of(offset as number, 8);
       reader.verify(['complex']);
       expect(native).toHaveBeenLastCalledWith(expect.any(Number), place, undefined);
@@ -327,6 +334,58 @@ describe('a reader', () => {
       expect(() => reader.verify(['complex'])).toThrow(
         /tensor "complex": truncated data: expected \d+ bytes/,
       );
+    } finally {
+      useNativeFiles(undefined);
+    }
+  });
+
+  it('has native code read on another thread, and tells what is whole', () => {
+    const prefix = sample();
+    const path = `${prefix}.data-00000-of-00001`;
+    const reader = BundleReader.openSync(prefix);
+    const stopped: unknown[] = [];
+    const native = {
+      readRanges: vi.fn(),
+      beginSync: vi.fn(),
+      beginRanges: vi.fn((file: number, places: Float64Array, targets: readonly Uint8Array[]) => ({
+        file,
+        places,
+        targets,
+      })),
+      finishRanges: vi.fn((reading: unknown, reads: boolean) => {
+        const { file, places, targets } = reading as ReturnType<typeof native.beginRanges>;
+        // The file is still open.
+        fstatSync(file);
+        if (!reads) {
+          stopped.push(reading);
+          return undefined;
+        }
+        return targets.map((target, i) => {
+          target.set(readFileSync(path).subarray(places[2 * i], (places[2 * i] as number) + target.length));
+          return crc32c(target);
+        });
+      }),
+    };
+    expect(reader.begin([['complex', new Uint8Array(8)]])).toBeUndefined();
+    try {
+      useNativeFiles(native);
+      const target = new Uint8Array(8);
+      const reading = reader.begin([['complex', target]]) as BundleReading;
+      expect([...reading.finish()]).toEqual(['complex']);
+      expect(target).toEqual(floats(1, -1));
+      const [file] = native.beginRanges.mock.calls[0] as [number, ...unknown[]];
+      expect(() => fstatSync(file)).toThrow('EBADF');
+      reader.begin([['complex', target]])?.stop();
+      expect(stopped).toHaveLength(2);
+      native.finishRanges.mockImplementation((_, reads) => (reads ? [7] : undefined));
+      expect(reader.begin([['complex', target]])?.finish().size).toBe(0);
+      native.finishRanges.mockImplementation((_, reads) => (reads ? [-1] : undefined));
+      expect(reader.begin([['complex', target]])?.finish().size).toBe(0);
+      expect(() => reader.begin([['complex', new Uint8Array(7)]])).toThrow('room for tensor "complex"');
+      native.beginRanges.mockImplementation(() => {
+        throw new RangeError('no memory');
+      });
+      expect(() => reader.begin([['complex', target]])).toThrow('no memory');
     } finally {
       useNativeFiles(undefined);
     }

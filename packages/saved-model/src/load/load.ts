@@ -33,17 +33,18 @@ export async function load(exportDir: string, options: LoadModelOptions = {}): P
     aliases: own.experimentalLoadFunctionAliases,
   };
   const path = inside(exportDir, 'saved_model.pb');
+  let values: SavedValues | null = null;
   try {
-    const loading = import('./meta-graph.ts');
     const bytes = await modelBytes(exportDir, path);
-    // Early, so that the memory for the values is made while the graph is read, and what runs graphs is loaded.
-    const values = settings.skips ? null : await SavedValues.open(exportDir);
-    values?.reserve();
+    // First, as another thread reads the values while this one loads what runs graphs.
+    values = settings.skips ? null : await SavedValues.open(exportDir);
     const meta = chosen(tensorflow.SavedModel.decode(bytes, { file: path }), options.tags ?? null, exportDir);
-    const { loadMetaGraph } = await loading;
+    const { loadMetaGraph } = await import('./meta-graph.ts');
     return await loadMetaGraph(exportDir, meta, values, settings);
   } catch (cause) {
     throw translatedError(cause, path);
+  } finally {
+    values?.close();
   }
 }
 

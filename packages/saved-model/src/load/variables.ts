@@ -1,42 +1,58 @@
 // The values of a model's variables, from the checkpoint in its folder.
-import { nextTurn } from '@eagre/backend';
-import { type DType, InvalidArgumentError, NotFoundError, type Tensor, Variable, zeros } from '@eagre/core';
+import { dtypeTraits, nextTurn } from '@eagre/backend';
 import {
+  type DType,
+  InvalidArgumentError,
+  NotFoundError,
+  type Shape,
+  type Tensor,
+  Variable,
+  zeros,
+} from '@eagre/core';
+import {
+  adopt,
   eagerBackend,
-  filledVariables,
   inInitScope,
   isCompatible,
+  UnfilledValues,
   type VariableSpec,
 } from '@eagre/core/internal';
-import { type BundleEntry, BundleReader, tensorflow } from '@eagre/formats';
+import { type BundleEntry, BundleReader, type BundleReading, tensorflow } from '@eagre/formats';
 import { tensorOfValue } from '../import/constants.ts';
 import { dtypeOf, partialShapeOf } from '../import/op-call.ts';
 import { inside, OP, translatedError } from './files.ts';
 
+// More is read when it is known who needs it.
+const MOST_EARLY = 2 ** 29;
+
 /** The checkpoint of a model, whose parts are found by the names between objects. */
 export class SavedValues {
   readonly #reader: BundleReader;
-  readonly #graph: tensorflow.TrackableObjectGraph | null;
+  #graph: tensorflow.TrackableObjectGraph | null = null;
 
-  private constructor(reader: BundleReader, graph: tensorflow.TrackableObjectGraph | null) {
+  private constructor(reader: BundleReader) {
     this.#reader = reader;
-    this.#graph = graph;
   }
 
-  /** Opens the checkpoint; null where the model has none. */
+  /**
+   * Opens the checkpoint, and begins to read its values on another thread where native code does that: until `close`. Null where the model has
+   * none.
+   */
   static async open(folder: string): Promise<SavedValues | null> {
     const prefix = inside(folder, 'variables', 'variables');
+    let values: SavedValues | null = null;
     try {
       const reader = await BundleReader.open(prefix);
-      if (!reader.has(tensorflow.OBJECT_GRAPH_KEY)) return new SavedValues(reader, null);
+      values = new SavedValues(reader);
+      values.#begin();
+      if (!reader.has(tensorflow.OBJECT_GRAPH_KEY)) return values;
       const { data } = await reader.readAsync(tensorflow.OBJECT_GRAPH_KEY);
       const [bytes] = data;
-      const graph =
-        bytes instanceof Uint8Array
-          ? tensorflow.TrackableObjectGraph.decode(bytes, { file: `${prefix}.index` })
-          : null;
-      return new SavedValues(reader, graph);
+      if (bytes instanceof Uint8Array)
+        values.#graph = tensorflow.TrackableObjectGraph.decode(bytes, { file: `${prefix}.index` });
+      return values;
     } catch (cause) {
+      values?.close();
       const error = translatedError(cause, prefix);
       if (error instanceof NotFoundError) return null;
       throw error;
@@ -47,19 +63,61 @@ export class SavedValues {
     return this.#reader.has(key);
   }
 
-  /** Has memory made for the values, which takes longer than to read them, while the caller goes on. */
-  reserve(): void {
+  #begin(): void {
     const { allocator } = inInitScope(eagerBackend);
-    if (allocator.reserve === undefined) return;
-    const entries = [...this.#reader.entries()].filter(([, { dtype }]) => dtype !== 'string');
+    if (!allocator.isHost) return;
+    const wanted: (readonly [key: string, spec: { readonly dtype: DType; readonly shape: Shape }])[] = [];
+    let bytes = 0;
+    for (const [key, { dtype, shape, bytes: own, parts }] of this.#reader.entries()) {
+      if (dtype === 'string' || !Object.hasOwn(dtypeTraits, dtype) || parts.length > 0) continue;
+      if ((bytes += own) > MOST_EARLY) break;
+      wanted.push([key, { dtype: dtype as DType, shape }]);
+    }
+    let values: UnfilledValues | undefined;
     try {
       // Nothing is taken for bytes that are not there.
-      this.#reader.checkSizes(entries.map(([key]) => key));
+      this.#reader.checkSizes(wanted.map(([key]) => key));
+      values = new UnfilledValues(wanted.map(([, spec]) => spec));
+      const targets = values.bytes;
+      const reading = this.#reader.begin(wanted.map(([key], i) => [key, targets[i] as Uint8Array]));
+      if (reading === undefined) values.dispose();
+      else this.#early = { keys: wanted.map(([key]) => key), values, reading };
     } catch {
       // Whoever reads the values meets the same error.
-      return;
+      values?.dispose();
     }
-    allocator.reserve(entries.map(([, { bytes }]) => bytes));
+  }
+  #early: {
+    readonly keys: readonly string[];
+    readonly values: UnfilledValues;
+    readonly reading: BundleReading;
+  } | null = null;
+  readonly #read = new Map<string, Tensor>();
+
+  /** A value that was begun, which the caller keeps; undefined for another one. */
+  take(key: string): Tensor | undefined {
+    if (this.#early !== null) {
+      const { keys, values, reading } = this.#early;
+      this.#early = null;
+      const whole = reading.finish();
+      values.filled().forEach((value, i) => {
+        const own = keys[i] as string;
+        if (whole.has(own)) this.#read.set(own, value);
+        else value.dispose();
+      });
+    }
+    const value = this.#read.get(key);
+    this.#read.delete(key);
+    return value;
+  }
+
+  /** Ends what was begun, and gives back what nobody took. */
+  close(): void {
+    this.#early?.reading.stop();
+    this.#early?.values.dispose();
+    this.#early = null;
+    for (const value of this.#read.values()) value.dispose();
+    this.#read.clear();
   }
 
   /** What the checkpoint tells of the tensor under a key. */
@@ -192,15 +250,22 @@ export async function restoredVariables(
     else inFile.push({ at, key, spec: { name, dtype, shape: entry.shape, trainable }, bytes: entry.bytes });
   }
   values?.checkSizes(inFile.map(({ key }) => key));
-  for (const group of groupsOf(inFile)) {
-    const read = (targets: Uint8Array[]): void =>
-      values?.readInto(group.map(({ key }, i) => [key, targets[i] as Uint8Array]));
-    const made = filledVariables(
-      group.map(({ spec }) => spec),
-      read,
-    );
-    group.forEach(({ at }, i) => {
-      variables[at] = made[i] as Variable;
+  const late = inFile.filter(({ at, key, spec }) => {
+    const value = values?.take(key);
+    if (value !== undefined) variables[at] = adopt(value, spec);
+    return value === undefined;
+  });
+  for (const group of groupsOf(late)) {
+    const unfilled = new UnfilledValues(group.map(({ spec }) => spec));
+    try {
+      values?.readInto(group.map(({ key }, i) => [key, unfilled.bytes[i] as Uint8Array]));
+    } catch (error) {
+      unfilled.dispose();
+      throw error;
+    }
+    const made = unfilled.filled();
+    group.forEach(({ at, spec }, i) => {
+      variables[at] = adopt(made[i] as Tensor, spec);
     });
     // Whatever else the process does goes on between groups.
     await nextTurn();
