@@ -6,7 +6,8 @@ import { type Backend, EagreError, registerBackend, UnavailableError } from '@ea
 import { openWatcher } from '@eagre/backend-native';
 import { type CudaAddon, called, loadCudaAddon } from './addon.ts';
 import { CudaBackend } from './cuda-backend.ts';
-import { driverLibrary, findCompiler } from './libraries.ts';
+import { KernelImages } from './kernel-images.ts';
+import { driverLibrary } from './libraries.ts';
 
 /** The backend of a GPU. */
 export interface GpuBackend extends Backend {
@@ -23,12 +24,11 @@ export function openCuda(): readonly [GpuBackend, ...GpuBackend[]] {
   const driver = driverLibrary();
   const count = countDevices(addon, driver);
   if (count === 0) throw new UnavailableError('the driver of CUDA finds no GPU');
-  const compiler = findCompiler(addon).path;
+  const images = new KernelImages(addon);
   const open = (index: number): CudaBackend =>
     new CudaBackend(
-      addon,
+      images,
       called(() => new addon.Device(driver, index)),
-      compiler,
       index,
       openWatcher(),
     );
