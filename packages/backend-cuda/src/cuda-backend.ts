@@ -63,7 +63,8 @@ export class CudaBackend extends DispatchingBackend {
       if (this.#capability < program.capability) return undefined;
       if (program.isTensorFloat32 && !placement.tensorFloat32) return undefined;
     }
-    if (cuda.dispatches.every(({ program }) => this.#kernels.has(program))) return cuda;
+    if (cuda.dispatches.every(({ program }) => !('print' in program) || this.#kernels.has(program)))
+      return cuda;
     this.#warn();
     return undefined;
   }

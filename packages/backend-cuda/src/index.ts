@@ -1,6 +1,5 @@
 /**
- * GPUs of NVIDIA in Node, on Linux: `/gpu:0` through the driver. Importing it registers a backend for each GPU where the driver and the compiler NVRTC are
- * found; programs choose it by `tf.device('/gpu:0')`.
+ * GPUs of NVIDIA in Node, on Linux: `/gpu:0` through the driver. Importing it registers a backend for each GPU where the driver is found; programs choose it by `tf.device('/gpu:0')`.
  */
 import { type Backend, EagreError, registerBackend, UnavailableError } from '@eagre/backend';
 import { openWatcher } from '@eagre/backend-native';
@@ -17,7 +16,7 @@ export interface GpuBackend extends Backend {
 
 /**
  * Opens the GPUs, in the driver's order, and registers their backends instead of those before.
- * @throws UnavailableError where there is no driver, no GPU or no compiler.
+ * @throws UnavailableError where there is no driver or no GPU, or no compiler that is named; DataLossError where the package's archive of kernels is damaged.
  */
 export function openCuda(): readonly [GpuBackend, ...GpuBackend[]] {
   const addon = loadCudaAddon();

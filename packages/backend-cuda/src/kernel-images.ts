@@ -43,20 +43,30 @@ export class KernelImages {
     return this.#compiler;
   }
 
-  /** Whether there is an image of a text for a compute capability, as far as can be told without making it. */
+  /** Whether there is an image of a text of CUDA C++ for a compute capability, as far as can be told without making it. */
   has(text: string, capability: number): boolean {
     return this.#archive?.has(keyOfText(text), capability) === true || !('missing' in this.#found);
   }
 
   /**
    * The images of a text in CUDA C++ for a compute capability, the best first. The driver may refuse one that is newer than itself.
-   * @throws UnavailableError behind the last where there is no compiler.
+   * @param ptx the same as PTX, if it can be printed so: where there is no compiler.
+   * @throws UnavailableError behind the last where there is neither.
    */
-  *of(text: string, name: string, capability: number): Generator<KernelImage> {
+  *of(
+    text: string,
+    name: string,
+    capability: number,
+    ptx: (() => string) | undefined,
+  ): Generator<KernelImage> {
     for (const image of this.#archive?.find(keyOfText(text), capability) ?? [])
       yield { image, from: 'the archive of kernels' };
     const found = this.#found;
-    if ('missing' in found) throw found.missing;
+    if ('missing' in found) {
+      if (ptx === undefined) throw found.missing;
+      yield { image: new TextEncoder().encode(ptx()), from: 'the printer of PTX' };
+      return;
+    }
     const key = JSON.stringify([text, name, capability, found.version]);
     const kept = this.#cache?.get(key);
     // A driver may be older than the one for which it was kept, but then it refuses what is compiled now too.

@@ -1,5 +1,5 @@
 import { UnavailableError } from '@eagre/backend';
-import { type CudaProgram, cudaPrelude, type GpuProgram, printCuda } from '@eagre/gpu-kernels';
+import { type CudaProgram, cudaPrelude, type GpuProgram, printCuda, printPtx } from '@eagre/gpu-kernels';
 import { called, isCode, type NativeDevice, typed } from './addon.ts';
 import type { KernelImages } from './kernel-images.ts';
 
@@ -23,7 +23,7 @@ export class CudaKernels {
   readonly #device: NativeDevice;
   readonly #capability: number;
   readonly #known = new Map<GpuProgram | CudaProgram, CudaKernel>();
-  readonly #available = new Map<GpuProgram | CudaProgram, boolean>();
+  readonly #available = new Map<CudaProgram, boolean>();
 
   constructor(images: KernelImages, device: NativeDevice) {
     this.#images = images;
@@ -31,8 +31,8 @@ export class CudaKernels {
     this.#capability = device.info().capability;
   }
 
-  /** Whether there is an image of a program. */
-  has(program: GpuProgram | CudaProgram): boolean {
+  /** Whether there is an image of a program that has no text but that of CUDA C++. */
+  has(program: CudaProgram): boolean {
     let has = this.#available.get(program);
     if (has === undefined)
       this.#available.set(program, (has = this.#images.has(textOf(program), this.#capability)));
@@ -48,9 +48,11 @@ export class CudaKernels {
 
   #load(program: GpuProgram | CudaProgram): CudaKernel {
     const block = 'print' in program ? program.workgroup : program.module.workgroup;
+    const capability = this.#capability;
+    const ptx = 'print' in program ? undefined : () => printPtx(program.module, NAME, capability);
     const refused: Error[] = [];
     try {
-      for (const { image, from } of this.#images.of(textOf(program), NAME, this.#capability)) {
+      for (const { image, from } of this.#images.of(textOf(program), NAME, capability, ptx)) {
         const module = this.#module(image, from, refused);
         if (module !== undefined) return { kernel: called(() => this.#device.function(module, NAME)), block };
       }

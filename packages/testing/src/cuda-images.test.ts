@@ -212,17 +212,17 @@ describe.skipIf(!isTested)('the images of kernels', { timeout: 120_000 }, () => 
   it('are compiled once, and come from the cache after that', () => {
     vi.stubEnv('EAGRE_CUDA_CACHE', temporaryFolder('kernels'));
     const first = counted();
-    const [made] = new KernelImages(first).of(TEXT, 'twice', 90);
+    const [made] = new KernelImages(first).of(TEXT, 'twice', 90, undefined);
     expect(first.compile).toHaveBeenCalledOnce();
     const second = counted();
-    const [kept] = new KernelImages(second).of(TEXT, 'twice', 90);
+    const [kept] = new KernelImages(second).of(TEXT, 'twice', 90, undefined);
     expect(second.compile).not.toHaveBeenCalled();
     expect(Buffer.compare(kept.image, made.image)).toBe(0);
     // Another GPU, another text, no cache.
-    const [,] = new KernelImages(second).of(TEXT, 'twice', 100);
-    const [,] = new KernelImages(second).of(`${TEXT}\n`, 'twice', 90);
+    const [,] = new KernelImages(second).of(TEXT, 'twice', 100, undefined);
+    const [,] = new KernelImages(second).of(`${TEXT}\n`, 'twice', 90, undefined);
     vi.stubEnv('EAGRE_CUDA_CACHE', '0');
-    const [,] = new KernelImages(second).of(TEXT, 'twice', 90);
+    const [,] = new KernelImages(second).of(TEXT, 'twice', 90, undefined);
     expect(second.compile).toHaveBeenCalledTimes(3);
   });
 
@@ -257,7 +257,7 @@ describe.skipIf(!isTested)('the images of kernels', { timeout: 120_000 }, () => 
     vi.stubEnv('EAGRE_NVRTC', '0');
     const images = new KernelImages(addon);
     const firsts = (capability: number): string => {
-      const [{ image }] = images.of(TEXT, 'twice', capability);
+      const [{ image }] = images.of(TEXT, 'twice', capability, undefined);
       return new TextDecoder('latin1').decode(image.subarray(0, 4));
     };
     expect([firsts(90), firsts(120)]).toEqual(['\u007fELF', '.ver']);
@@ -266,8 +266,8 @@ describe.skipIf(!isTested)('the images of kernels', { timeout: 120_000 }, () => 
       false,
       false,
     ]);
-    expect(() => [...images.of('other', 'twice', 90)]).toThrow(UnavailableError);
-    expect(() => [...images.of('other', 'twice', 90)]).toThrow(
+    expect(() => [...images.of('other', 'twice', 90, undefined)]).toThrow(UnavailableError);
+    expect(() => [...images.of('other', 'twice', 90, undefined)]).toThrow(
       /not compiled before.*pip install nvidia-cuda-nvrtc-cu12.*EAGRE_NVRTC is 0/s,
     );
     vi.stubEnv('EAGRE_CUDA_KERNELS', `${path}.none`);
@@ -275,5 +275,39 @@ describe.skipIf(!isTested)('the images of kernels', { timeout: 120_000 }, () => 
     writeFileSync(path, archive.subarray(0, 100));
     vi.stubEnv('EAGRE_CUDA_KERNELS', path);
     expect(openCuda).toThrow(core.DataLossError);
+  });
+
+  it('are PTX that the driver compiles, where there is neither an archive nor NVRTC', () => {
+    vi.stubEnv('EAGRE_NVRTC', '0');
+    vi.stubEnv('EAGRE_CUDA_CACHE', '');
+    vi.stubEnv('XDG_CACHE_HOME', temporaryFolder('kernels'));
+    openCuda();
+    const said = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const computed = (at: '/gpu:0' | '/cpu:0'): number[][] =>
+      device(at, () => {
+        const x = core.linspace(-2, 2, 40 * 24).reshape([40, 24]);
+        const w = core.linspace(-1, 1, 24 * 32).reshape([24, 32]);
+        const few = core
+          .gather(x, constant([3, 1], 'int32'))
+          .cast('float16')
+          .cast('float32')
+          .tanh();
+        return [core.matmul(x, w), few, few.sum(1)].map((each) => [...(each.data() as Float32Array)]);
+      });
+    const [own, host] = [computed('/gpu:0'), computed('/cpu:0')];
+    own.forEach((values, i) => {
+      expect(values).toHaveLength(host[i].length);
+      values.forEach((value, k) => {
+        expect(Math.abs(value - host[i][k])).toBeLessThan(1e-4 * Math.max(1, Math.abs(host[i][k])));
+      });
+    });
+    // Tensor cores need more than that.
+    expect(said.mock.calls.map(String).filter((text) => /without its tensor cores/.test(text))).toHaveLength(
+      1,
+    );
+    said.mockRestore();
+    expect(() => device('/gpu:0', () => core.gather(constant([1]), constant([5], 'int32')).data())).toThrow(
+      core.OutOfRangeError,
+    );
   });
 });
