@@ -1,7 +1,7 @@
 // Where kernels for CUDA come from: the archive, the cache on the disk, NVRTC. On the fake driver and compiler.
 import '@eagre/backend-js';
 import '@eagre/backend-native';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,12 @@ import { constant, device, UnavailableError } from '@eagre/core';
 import { build } from 'esbuild';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type CudaAddon, called, loadCudaAddon } from '../../backend-cuda/src/addon.ts';
-import { KernelArchive, keyOfText, packKernels } from '../../backend-cuda/src/kernel-archive.ts';
+import {
+  KernelArchive,
+  keyOfText,
+  openKernelArchive,
+  packKernels,
+} from '../../backend-cuda/src/kernel-archive.ts';
 import { KernelCache, openKernelCache } from '../../backend-cuda/src/kernel-cache.ts';
 import { KernelImages } from '../../backend-cuda/src/kernel-images.ts';
 import { fakeCuda, hasFakeCuda, withFake } from '../../backend-cuda/src/testing/fake-cuda.ts';
@@ -275,6 +280,23 @@ describe.skipIf(!isTested)('the images of kernels', { timeout: 120_000 }, () => 
     writeFileSync(path, archive.subarray(0, 100));
     vi.stubEnv('EAGRE_CUDA_KERNELS', path);
     expect(openCuda).toThrow(core.DataLossError);
+  });
+
+  it('are compiled into an archive by a tool', () => {
+    const tool = fileURLToPath(new URL('../../../tools/gpu/pack-kernels.mjs', import.meta.url));
+    const path = join(temporaryFolder('archive'), 'kernels.bin');
+    const run = (...args: string[]): string =>
+      execFileSync(process.execPath, [tool, `--out=${path}`, ...args], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+    expect(() => run('--check')).toThrow();
+    const said = run('--first=2', '90');
+    expect(Number(/^2 programs, (\d+) images, by NVRTC 12.8/m.exec(said)?.[1])).toBe(2);
+    expect(run('--check')).toBe('');
+    expect(() => run('--frist=2')).toThrow();
+    vi.stubEnv('EAGRE_CUDA_KERNELS', path);
+    expect(openKernelArchive()?.size).toBe(2);
   });
 
   it('are PTX that the driver compiles, where there is neither an archive nor NVRTC', () => {
