@@ -74,7 +74,7 @@ describe.skipIf(compiler === undefined)('kernels as PTX, on the processor', () =
       : recorded.filter(({ kernel }) => {
           const count = (seen.get(kernel) ?? 0) + 1;
           seen.set(kernel, count);
-          return count % (kernel === 'elementwise' ? 40 : 12) === 1;
+          return count % (kernel === 'elementwise' ? 80 : 20) === 1;
         });
     const programs = calls.flatMap((call) => call.dispatches.map(({ program }) => program as GpuProgram));
     const shim = new CudaShim(programs, 'ptx');
