@@ -79,8 +79,10 @@ export class KernelCache {
     const remove = (path: string): unknown => attempt(() => fs.rmSync(path, { force: true }));
     let total = 0;
     for (const { path, size, time } of files.sort((a, b) => b.time - a.time)) {
-      const isStale = path.endsWith('.part') && time < Date.now() - STALE;
-      if (isStale || total + size > this.#most) remove(path);
+      if (path.endsWith('.part')) {
+        // Another process may be writing it.
+        if (time < Date.now() - STALE) remove(path);
+      } else if (total + size > this.#most) remove(path);
       else total += size;
     }
     this.#left = Math.min(this.#most - total, this.#most / 8);
@@ -94,8 +96,10 @@ export function openKernelCache(env: NodeJS.ProcessEnv = process.env): KernelCac
   if (given) return new KernelCache(given);
   const { isAbsolute, join } = nodeBuiltin('node:path');
   const xdg = env['XDG_CACHE_HOME'];
-  const user = xdg && isAbsolute(xdg) ? xdg : join(nodeBuiltin('node:os').homedir(), '.cache');
-  return new KernelCache(join(user, 'eagre', 'cuda'));
+  if (xdg && isAbsolute(xdg)) return new KernelCache(join(xdg, 'eagre', 'cuda'));
+  // Users without a home have none.
+  const home = attempt(() => nodeBuiltin('node:os').homedir());
+  return home === undefined ? undefined : new KernelCache(join(home, '.cache', 'eagre', 'cuda'));
 }
 
 function headOf(image: Uint8Array): Uint8Array {

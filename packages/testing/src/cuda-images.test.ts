@@ -135,8 +135,27 @@ describe('the cache of kernels', () => {
     expect(readdirSync(cached).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
+  it('leaves files alone that others are writing, but for old ones', () => {
+    const folder = temporaryFolder('kernels');
+    for (const name of ['a.bin.1.x.part', 'b.bin.2.y.part', 'other'])
+      writeFileSync(join(folder, name), new Uint8Array(2000));
+    utimesSync(join(folder, 'b.bin.2.y.part'), new Date(1000), new Date(1000));
+    new KernelCache(folder, 1000).put('a', bytes(1));
+    expect(
+      readdirSync(folder)
+        .map((name) => name.replace(/^[0-9a-f]{64}/, 'image'))
+        .sort(),
+    ).toEqual(['a.bin.1.x.part', 'image.bin', 'other']);
+  });
+
   it('is where the user wants it', () => {
     expect(openKernelCache({ EAGRE_CUDA_CACHE: '0' })).toBeUndefined();
+    const os = process.getBuiltinModule('node:os');
+    const homeless = vi.spyOn(os, 'homedir').mockImplementation(() => {
+      throw Object.assign(new Error('no home'), { syscall: 'uv_os_homedir' });
+    });
+    expect(openKernelCache({})).toBeUndefined();
+    homeless.mockRestore();
     for (const [env, below] of [
       [(folder: string) => ({ EAGRE_CUDA_CACHE: folder }), ''],
       [(folder: string) => ({ XDG_CACHE_HOME: folder }), 'eagre/cuda'],
