@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as core from '@eagre/core';
 import { constant, device, UnavailableError } from '@eagre/core';
+import type { CudaProgram } from '@eagre/gpu-kernels';
 import { build } from 'esbuild';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type CudaAddon, called, loadCudaAddon } from '../../backend-cuda/src/addon.ts';
@@ -18,6 +19,7 @@ import {
 } from '../../backend-cuda/src/kernel-archive.ts';
 import { KernelCache, openKernelCache } from '../../backend-cuda/src/kernel-cache.ts';
 import { KernelImages } from '../../backend-cuda/src/kernel-images.ts';
+import { CudaKernels, textOf } from '../../backend-cuda/src/kernels.ts';
 import { fakeCuda, hasFakeCuda, withFake } from '../../backend-cuda/src/testing/fake-cuda.ts';
 import { temporaryFolder } from './temporary.ts';
 
@@ -299,6 +301,48 @@ describe.skipIf(!isTested)('the images of kernels', { timeout: 120_000 }, () => 
     writeFileSync(path, archive.subarray(0, 100));
     vi.stubEnv('EAGRE_CUDA_KERNELS', path);
     expect(openCuda).toThrow(core.DataLossError);
+  });
+
+  it('that the driver refuses are followed by others, and told where there are none', () => {
+    const addon = loadCudaAddon();
+    const device = new addon.Device(fakeCuda, 0);
+    const cuda = (name: string): CudaProgram => ({
+      print: (entry) =>
+        `struct Params { u32 n; };\nextern "C" __global__ void ${entry}(u32* ${name}, const Params p) { ${name}[0] = p.n; }`,
+      pointers: ['u32*'],
+      params: ['u32'],
+      workgroup: [1, 1, 1],
+      capability: 80,
+      isTensorFloat32: false,
+    });
+    const [both, one] = [cuda('x'), cuda('y')];
+    // A library without kernels.
+    const other = readFileSync(fakeCuda);
+    const image = withFake({ FAKE_CUDA_ARCHS: '80' }, () =>
+      called(() => addon.compile([fakeCuda], textOf(both), 'x', 90)),
+    );
+    const path = join(temporaryFolder('archive'), 'kernels.bin');
+    writeFileSync(
+      path,
+      packKernels(
+        [
+          { key: keyOfText(textOf(both)), target: 'sm_90', image: other },
+          { key: keyOfText(textOf(one)), target: 'sm_90', image: other },
+          { key: keyOfText(textOf(both)), target: 'compute_80', image },
+        ],
+        '12.8',
+      ),
+    );
+    vi.stubEnv('EAGRE_CUDA_KERNELS', path);
+    vi.stubEnv('EAGRE_NVRTC', '0');
+    const kernels = new CudaKernels(new KernelImages(addon), device);
+    expect([kernels.has(both), kernels.has(cuda('z'))]).toEqual([true, false]);
+    expect(kernels.get(both).block).toEqual([1, 1, 1]);
+    expect(() => kernels.get(one)).toThrow(UnavailableError);
+    expect(() => kernels.get(one)).toThrow(
+      /pip install nvidia.*the driver refuses what the archive of kernels has.*NO_BINARY_FOR_GPU/s,
+    );
+    device.close();
   });
 
   it('are compiled into an archive by a tool', () => {
