@@ -1,5 +1,6 @@
 // Publishes all packages that npm does not have in their version yet: node tools/release.mjs [--dry-run]
-// Before: `pnpm changeset version`, commit, and the addon of each platform in native/platforms (`pnpm pack:native` on each).
+// Before: `pnpm changeset version`, commit, the addon of each platform in native/platforms (`pnpm pack:native` on each), and the kernels for GPUs of NVIDIA
+// (`pnpm pack:kernels`).
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -29,6 +30,11 @@ for (const platform of readdirSync(`${root}native/platforms`)) {
   });
   if (status !== 0) refuse(`The package of ${platform} is not ready.`);
 }
+const { status: packed } = spawnSync('node', ['tools/gpu/pack-kernels.mjs', '--check'], {
+  cwd: root,
+  stdio: 'inherit',
+});
+if (packed !== 0) refuse('The kernels for GPUs of NVIDIA are not ready.');
 run('pnpm', ['exec', 'turbo', 'run', 'build', 'check', '--output-logs=errors-only']);
 
 // Whoever installs a new version at once has to find the binaries that it asks for: they come first.

@@ -88,7 +88,7 @@ export async function pack(out) {
 }
 
 /** Bundles a program from sources with all that it imports, as one file. */
-async function bundle(outfile, program) {
+export async function bundle(outfile, program) {
   // Parts of vitest are found from where it is.
   const fromVitest = createRequire(realpathSync(`${root}node_modules/vitest/package.json`));
   await build({

@@ -22,6 +22,8 @@
 #include <tuple>
 #include <vector>
 
+#include "fake_ptx.h"
+
 struct FakeKernel {
   const char* name;
   size_t bytes;
@@ -209,6 +211,52 @@ int load(Module** module, const std::string& library) {
   const FakeKernel* kernels = list(&count);
   *module = new Module{handle, {kernels, kernels + count}};
   return 0;
+}
+
+std::string read_file(const std::string& path) {
+  std::string all;
+  if (FILE* file = fopen(path.c_str(), "rb")) {
+    char part[4096];
+    for (size_t n; (n = fread(part, 1, sizeof part, file)) > 0;) all.append(part, n);
+    fclose(file);
+  }
+  return all;
+}
+
+// A text of C++ with FAKE_KERNELS as a library for the processor.
+bool compile(const std::string& text, std::string* library, std::string* said) {
+  char folder[] = "/tmp/eagre-fake-nvrtc-XXXXXX";
+  if (mkdtemp(folder) == nullptr) return false;
+  const std::string source = std::string(folder) + "/kernel.cc", made = std::string(folder) + "/kernel.so", log = std::string(folder) + "/log";
+  if (FILE* file = fopen(source.c_str(), "wb")) {
+    fwrite(text.data(), 1, text.size(), file);
+    fclose(file);
+  }
+  const std::string include = setting("FAKE_CUDA_INCLUDE", ".");
+  const std::string command = std::string(setting("FAKE_CUDA_CXX", "c++")) +
+                              " -std=c++17 -O0 -w -fwrapv -ffp-contract=off -fPIC -fvisibility=hidden -shared -I" + include +
+                              " -include fake_image.h " + source + " -o " + made + " >" + log + " 2>&1";
+  // The sanitizers' library that is loaded before everything else is not for compilers.
+  const int status = system(("unset LD_PRELOAD; " + command).c_str());
+  *library = read_file(made);
+  *said = read_file(log);
+  for (const std::string& path : {source, made, log}) unlink(path.c_str());
+  rmdir(folder);
+  return status == 0;
+}
+
+// PTX that gpu-kernels has printed: the driver compiles it.
+int load_ptx(Module** module, const char* text) {
+  std::string library, log;
+  try {
+    const fake_ptx::Kernel kernel = fake_ptx::translate(text);
+    const std::string list = "FAKE_KERNELS(FAKE_KERNEL(\"" + kernel.name + "\", " + kernel.name + ", " + (kernel.barriers ? "true" : "false") + "))\n";
+    if (compile(fake_ptx::kPrelude + kernel.code + list, &library, &log)) return load(module, library);
+  } catch (const std::exception& error) {
+    log = error.what();
+  }
+  fprintf(stderr, "the fake driver: %s\n", log.c_str());
+  return 218;
 }
 
 }  // namespace
@@ -452,7 +500,7 @@ API cuModuleLoadData(Module** module, const void* image) {
   }
   // The fake compiler writes the library into the text, in hexadecimal digits.
   const char* at = strstr(bytes, "// fake ");
-  if (at == nullptr) return 218;
+  if (at == nullptr) return strstr(bytes, ".visible .entry") == nullptr ? 218 : load_ptx(module, bytes);
   char* digits = nullptr;
   const size_t length = strtoull(at + 8, &digits, 10);
   std::string library;
@@ -584,16 +632,6 @@ struct Program {
   bool machine = true;
 };
 
-std::string read_file(const std::string& path) {
-  std::string all;
-  if (FILE* file = fopen(path.c_str(), "rb")) {
-    char part[4096];
-    for (size_t n; (n = fread(part, 1, sizeof part, file)) > 0;) all.append(part, n);
-    fclose(file);
-  }
-  return all;
-}
-
 // The kernels that a text defines, as a list for FAKE_KERNELS.
 std::string kernels_of(const std::string& text) {
   std::string list;
@@ -638,24 +676,8 @@ API nvrtcDestroyProgram(Program** program) {
 API nvrtcCompileProgram(Program* program, int count, const char* const* options) {
   for (int i = 0; i < count; i++)
     if (strncmp(options[i], "--gpu-architecture=compute_", 27) == 0) program->machine = false;
-  char folder[] = "/tmp/eagre-fake-nvrtc-XXXXXX";
-  if (mkdtemp(folder) == nullptr) return 1;
-  const std::string source = std::string(folder) + "/kernel.cc", library = std::string(folder) + "/kernel.so", log = std::string(folder) + "/log";
-  if (FILE* file = fopen(source.c_str(), "wb")) {
-    fprintf(file, "%s\nFAKE_KERNELS(%s)\n", program->text.c_str(), kernels_of(program->text).c_str());
-    fclose(file);
-  }
-  const std::string include = setting("FAKE_CUDA_INCLUDE", ".");
-  const std::string command = std::string(setting("FAKE_CUDA_CXX", "c++")) +
-                              " -std=c++17 -O0 -w -fwrapv -ffp-contract=off -fPIC -fvisibility=hidden -shared -I" + include +
-                              " -include fake_image.h " + source + " -o " + library + " >" + log + " 2>&1";
-  // The sanitizers' library that is loaded before everything else is not for compilers.
-  const int status = system(("unset LD_PRELOAD; " + command).c_str());
-  program->image = read_file(library);
-  program->log = read_file(log);
-  for (const std::string& path : {source, library, log}) unlink(path.c_str());
-  rmdir(folder);
-  return status == 0 ? 0 : 6;
+  const std::string source = program->text + "\nFAKE_KERNELS(" + kernels_of(program->text) + ")\n";
+  return compile(source, &program->image, &program->log) ? 0 : 6;
 }
 API nvrtcGetProgramLogSize(Program* program, size_t* size) {
   *size = program->log.size() + 1;

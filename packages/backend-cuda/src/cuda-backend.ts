@@ -7,9 +7,10 @@ import {
   FAULT,
   type Operand,
 } from '@eagre/gpu-kernels';
-import { type CudaAddon, called, type NativeDevice } from './addon.ts';
+import { called, type NativeDevice } from './addon.ts';
 import { CudaAllocator } from './cuda-allocator.ts';
 import { GraphedPlan, isStraight } from './graphed-plan.ts';
+import type { KernelImages } from './kernel-images.ts';
 import { CudaKernels } from './kernels.ts';
 import { Stream } from './stream.ts';
 
@@ -23,15 +24,10 @@ export class CudaBackend extends DispatchingBackend {
   readonly #stream: Stream;
   readonly #device: NativeDevice;
   readonly #capability: number;
+  readonly #kernels: CudaKernels;
+  #hasWarned = false;
 
-  /** @param compiler path of its library. */
-  constructor(
-    addon: CudaAddon,
-    device: NativeDevice,
-    compiler: string,
-    index: number,
-    watcher: Watcher | undefined,
-  ) {
+  constructor(images: KernelImages, device: NativeDevice, index: number, watcher: Watcher | undefined) {
     super();
     const { name, capability, driverVersion } = device.info();
     this.name = index === 0 ? 'cuda' : `cuda${index}`;
@@ -39,7 +35,8 @@ export class CudaBackend extends DispatchingBackend {
     this.description = `CUDA ${versionOf(driverVersion)}, ${name}, compute capability ${Math.floor(capability / 10)}.${capability % 10}`;
     this.#device = device;
     this.#capability = capability;
-    this.#stream = new Stream(device, new CudaKernels(addon, compiler, device));
+    this.#kernels = new CudaKernels(images, device);
+    this.#stream = new Stream(device, this.#kernels);
     const host = (): Allocator => hostOf(this).allocator;
     this.allocator = new CudaAllocator(this.#stream, index, host, watcher);
   }
@@ -58,14 +55,27 @@ export class CudaBackend extends DispatchingBackend {
     called(() => this.#device.close());
   }
 
-  /** What needs a newer GPU, or fewer bits of float32 than the program wants, is left to the other kernels. */
+  /** What needs a newer GPU, or fewer bits of float32 than the program wants, is left to the other kernels; so is, with a warning, what nobody compiled. */
   protected override instead({ cuda }: Dispatch): CudaDispatches | undefined {
-    const runs = cuda?.dispatches.every(
-      ({ program }) =>
-        !('print' in program) ||
-        (this.#capability >= program.capability && (placement.tensorFloat32 || !program.isTensorFloat32)),
+    if (cuda === undefined) return undefined;
+    for (const { program } of cuda.dispatches) {
+      if (!('print' in program)) continue;
+      if (this.#capability < program.capability) return undefined;
+      if (program.isTensorFloat32 && !placement.tensorFloat32) return undefined;
+    }
+    if (cuda.dispatches.every(({ program }) => !('print' in program) || this.#kernels.has(program)))
+      return cuda;
+    this.#warn();
+    return undefined;
+  }
+
+  #warn(): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    console.warn(
+      `eagre: ${this.name} runs a product without its tensor cores, which takes several times as long: its kernel was not compiled before, and NVRTC is ` +
+        'not there to compile it (`pip install nvidia-cuda-nvrtc-cu12`, and name the file libnvrtc.so.12 in EAGRE_NVRTC)',
     );
-    return runs ? cuda : undefined;
   }
 
   protected dispatch(

@@ -1,12 +1,12 @@
 /**
- * GPUs of NVIDIA in Node, on Linux: `/gpu:0` through the driver. Importing it registers a backend for each GPU where the driver and the compiler NVRTC are
- * found; programs choose it by `tf.device('/gpu:0')`.
+ * GPUs of NVIDIA in Node, on Linux: `/gpu:0` through the driver. Importing it registers a backend for each GPU where the driver is found; programs choose it by `tf.device('/gpu:0')`.
  */
 import { type Backend, EagreError, registerBackend, UnavailableError } from '@eagre/backend';
 import { openWatcher } from '@eagre/backend-native';
 import { type CudaAddon, called, loadCudaAddon } from './addon.ts';
 import { CudaBackend } from './cuda-backend.ts';
-import { driverLibrary, findCompiler } from './libraries.ts';
+import { KernelImages } from './kernel-images.ts';
+import { driverLibrary } from './libraries.ts';
 
 /** The backend of a GPU. */
 export interface GpuBackend extends Backend {
@@ -16,19 +16,18 @@ export interface GpuBackend extends Backend {
 
 /**
  * Opens the GPUs, in the driver's order, and registers their backends instead of those before.
- * @throws UnavailableError where there is no driver, no GPU or no compiler.
+ * @throws UnavailableError where there is no driver or no GPU, or no compiler that is named; DataLossError where the package's archive of kernels is damaged.
  */
 export function openCuda(): readonly [GpuBackend, ...GpuBackend[]] {
   const addon = loadCudaAddon();
   const driver = driverLibrary();
   const count = countDevices(addon, driver);
   if (count === 0) throw new UnavailableError('the driver of CUDA finds no GPU');
-  const compiler = findCompiler(addon).path;
+  const images = new KernelImages(addon);
   const open = (index: number): CudaBackend =>
     new CudaBackend(
-      addon,
+      images,
       called(() => new addon.Device(driver, index)),
-      compiler,
       index,
       openWatcher(),
     );

@@ -11,11 +11,12 @@ export function driverLibrary(env: NodeJS.ProcessEnv = process.env): string {
 const NVRTC = ['libnvrtc.so.12', 'libnvrtc.so.13', 'libnvrtc.so'];
 
 /**
- * Where the compiler's library may be: what `EAGRE_NVRTC` names and no other, if it is set; else the loader's path, then the folders of a toolkit.
+ * Where the compiler's library may be: what `EAGRE_NVRTC` names and no other, if it is set, and nowhere if it is 0; else the loader's path, then the
+ * folders of a toolkit.
  */
 export function compilerLibraries(env: NodeJS.ProcessEnv = process.env): readonly string[] {
   const given = env['EAGRE_NVRTC'];
-  if (given) return [given];
+  if (given) return given === '0' ? [] : [given];
   const folders = [env['CUDA_HOME'], env['CUDA_PATH'], '/usr/local/cuda'].filter(Boolean);
   return [...NVRTC, ...folders.flatMap((folder) => NVRTC.map((name) => `${folder}/lib64/${name}`))];
 }
@@ -23,12 +24,15 @@ export function compilerLibraries(env: NodeJS.ProcessEnv = process.env): readonl
 /** The compiler that is there. @throws UnavailableError that says what to install. */
 export function findCompiler(addon: CudaAddon): { readonly path: string; readonly version: string } {
   const paths = compilerLibraries();
+  const where =
+    paths.length === 0 ? 'EAGRE_NVRTC is 0, which turns it off' : `looked for: ${paths.join(', ')}`;
   try {
     return called(() => addon.findCompiler(paths));
   } catch (cause) {
     throw new UnavailableError(
-      'kernels are compiled by NVRTC, which is not there: install it (it is part of the CUDA toolkit; `pip install nvidia-cuda-nvrtc-cu12` ' +
-        `has it alone), and name the file libnvrtc.so.12 in EAGRE_NVRTC unless the loader finds it. Looked for: ${paths.join(', ')}`,
+      'a kernel that was not compiled before is compiled by NVRTC, which is not there: install it (it is part of the CUDA toolkit; ' +
+        '`pip install nvidia-cuda-nvrtc-cu12` has it alone), and name the file libnvrtc.so.12 in EAGRE_NVRTC unless the loader finds it; ' +
+        where,
       undefined,
       { cause },
     );

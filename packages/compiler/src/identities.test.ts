@@ -81,6 +81,18 @@ describe('kernelRules', () => {
     ).toEqual(['Concat(%0, %2, axis: 0)']);
   });
 
+  it.each([
+    ['float16', 0x3e00],
+    ['bfloat16', 0x3fc0],
+  ] as const)('adds one element of %s to 0 in float32, as programs must', (dtype, bits) => {
+    const b = new PlanBuilder();
+    const x = b.input(dtype, [2, 1], [bits, 0x8000]);
+    b.output(b.kernel('Sum', [x], dtype, [2], { axes: [1] }));
+    const plan = foldConstants(b.plan());
+    for (const backend of [jsBackend, ...(nativeBackend === undefined ? [] : [nativeBackend])])
+      expect(b.run(backend, plan).outputs).toEqual([Uint16Array.of(bits, 0)]);
+  });
+
   it('reduces one element to itself, but −0 to a sum of 0', () => {
     for (const kernel of ['Prod', 'Max', 'Min'] as const) {
       expect(folded((b, x) => b.kernel(kernel, [x([9, 1])], 'float32', [9], { axes: [1] }))).toEqual([

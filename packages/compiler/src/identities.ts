@@ -1,4 +1,4 @@
-import type { KernelName, NumericDType, PlanCall, PlanTensor } from '@eagre/backend';
+import { isHalf, type KernelName, type NumericDType, type PlanCall, type PlanTensor } from '@eagre/backend';
 import type { Constant } from './constants.ts';
 import { isValueOf, ProgramWriter } from './program.ts';
 import { isNumeric, listAttr, numberAttr, type ScalarCall } from './tensors.ts';
@@ -177,9 +177,12 @@ function added(call: PlanCall): PlanCall | undefined {
   if (!isNumeric(input.dtype) || input.dtype !== output.dtype) return undefined;
   const writer = new ProgramWriter();
   const x = writer.input(input.dtype);
-  const sum = writer.apply('add', input.dtype, [x, writer.constant(input.dtype, 0)]);
-  if (sum === x) return copy(call);
-  const { program } = writer.finish([sum]);
+  // Programs compute with floats of 16 bits in float32.
+  const wide = isHalf(input.dtype) ? 'float32' : input.dtype;
+  const sum = writer.apply('add', wide, [writer.apply('cast', wide, [x]), writer.constant(wide, 0)]);
+  const result = writer.apply('cast', input.dtype, [sum]);
+  if (result === x) return copy(call);
+  const { program } = writer.finish([result]);
   return { ...call, kernel: program, inputs: [{ ...input, shape: output.shape }], attrs: {} };
 }
 

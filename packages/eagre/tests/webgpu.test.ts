@@ -1,6 +1,6 @@
 // Models and training steps on a GPU through WebGPU give what they give on the CPU.
 import '../../backend-webgpu/src/testing/swiftshader.ts';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import * as tf from '../src/index.ts';
 import { mixedSteps } from './testing/mixed-steps.ts';
 
@@ -19,6 +19,34 @@ const sines = (...shape: number[]): tf.Tensor => {
 const TIMEOUT = 300_000;
 
 describe.skipIf(webgpuBackend === undefined)('on WebGPU', { timeout: TIMEOUT }, () => {
+  it('steps of fit read no metric, rate or count', async () => {
+    const allocator = webgpuBackend?.allocator as unknown as {
+      readBytes(): Uint8Array;
+      readBytesAsync(): Promise<Uint8Array>;
+    };
+    const spies = [vi.spyOn(allocator, 'readBytes'), vi.spyOn(allocator, 'readBytesAsync')];
+    const before = tf.memory().webgpu.hostFallbacks;
+    const scope = tf.device('/gpu:0');
+    const model = new tf.Sequential([new tf.layers.Dense(4, { inputShape: [8] })]);
+    const loss = new tf.losses.SparseCategoricalCrossentropy({ fromLogits: true });
+    model.compile({ optimizer: new tf.optimizers.SGD(0.1), loss, metrics: ['accuracy'] });
+    const reads: number[] = [];
+    for (const steps of [3, 4, 16]) {
+      for (const spy of spies) spy.mockClear();
+      await model.fit(sines(4 * steps, 8), tf.zeros([4 * steps], 'int32'), {
+        batchSize: 4,
+        verbose: 0,
+        shuffle: false,
+      });
+      reads.push(spies.reduce((sum, spy) => sum + spy.mock.calls.length, 0));
+    }
+    scope[Symbol.dispose]();
+    for (const spy of spies) spy.mockRestore();
+    expect(reads[1]).toBeGreaterThan(0);
+    expect(reads[2]).toBe(reads[1]);
+    expect(tf.memory().webgpu.hostFallbacks).toBe(before);
+  });
+
   it.each([
     ['SGD', () => new tf.optimizers.SGD({ learningRate: 0.1, momentum: 0.9 })],
     ['RMSprop', () => new tf.optimizers.RMSprop({ learningRate: 0.01, centered: true })],

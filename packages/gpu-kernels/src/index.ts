@@ -1,4 +1,4 @@
-/** Kernels for GPUs, written once in a subset of WGSL, and their printers to WGSL and CUDA C++. */
+/** Kernels for GPUs, written once in a subset of WGSL, and their printers to WGSL, CUDA C++ and PTX. */
 export { DispatchingBackend, type Operand, operandOf } from './device/dispatching-backend.ts';
 export { faultError, Suspects } from './device/faults.ts';
 export { GpuAllocator } from './device/gpu-allocator.ts';
@@ -24,5 +24,6 @@ export { copy } from './kernels/moves.ts';
 export { gpuKernel, gpuKernels } from './kernels/registry.ts';
 export { parseKernel } from './language/parse.ts';
 export { cudaPrelude, printCuda } from './language/print-cuda.ts';
+export { printPtx } from './language/print-ptx.ts';
 export { printWgsl, shareType, type WgslOptions } from './language/print-wgsl.ts';
 export type * from './language/syntax.ts';

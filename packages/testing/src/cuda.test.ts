@@ -44,7 +44,7 @@ it.skipIf(!isTested)('tells of what cannot be opened, and leaves what is open', 
     core.UnavailableError,
   );
   vi.stubEnv('EAGRE_NVRTC', '/no/such/libnvrtc.so.12');
-  expect(openCuda).toThrow(/pip install nvidia-cuda-nvrtc.*Looked for: \/no\/such/s);
+  expect(openCuda).toThrow(/pip install nvidia-cuda-nvrtc.*looked for: \/no\/such/s);
   vi.stubEnv('EAGRE_CUDA_DRIVER', '/no/such/libcuda.so.1');
   expect(openCuda).toThrow(/driver of NVIDIA cannot be used .*no\/such.*: install it/);
   vi.unstubAllEnvs();
@@ -54,6 +54,7 @@ it.skipIf(!isTested)('tells of what cannot be opened, and leaves what is open', 
 it('looks for libraries where they are named, and else where they are installed', () => {
   expect(driverLibrary({})).toBe('libcuda.so.1');
   expect(compilerLibraries({ EAGRE_NVRTC: '/x/libnvrtc.so' })).toEqual(['/x/libnvrtc.so']);
+  expect(compilerLibraries({ EAGRE_NVRTC: '0' })).toEqual([]);
   expect(compilerLibraries({ CUDA_HOME: '/opt/cuda' })).toContain('/opt/cuda/lib64/libnvrtc.so.12');
 });
 

@@ -26,6 +26,9 @@ export const fakeCuda: string = join(folder, 'libfake_cuda.so');
 export const fakeCudaEnvironment: Readonly<Record<string, string>> = {
   EAGRE_CUDA_DRIVER: fakeCuda,
   EAGRE_NVRTC: fakeCuda,
+  // Nothing of real GPUs, and nothing that is left behind.
+  EAGRE_CUDA_KERNELS: '0',
+  EAGRE_CUDA_CACHE: '0',
   FAKE_CUDA_MEMORY: String(16 * 2 ** 20),
   FAKE_CUDA_CXX: compiler ?? '',
   FAKE_CUDA_INCLUDE: folder,

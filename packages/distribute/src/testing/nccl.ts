@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fakeCuda, hasFakeCuda } from '../../../backend-cuda/src/testing/fake-cuda.ts';
+import { fakeCuda, fakeCudaEnvironment, hasFakeCuda } from '../../../backend-cuda/src/testing/fake-cuda.ts';
 import { compiler } from '../../../gpu-kernels/src/testing/cuda-shim.ts';
 
 const source = fileURLToPath(new URL('../../../../native/distribute/tests/fake_nccl.cc', import.meta.url));
@@ -24,10 +24,7 @@ else {
 /** The environment of processes that see so many fake GPUs of one machine, and can compute on them. */
 export function fakeGpus(count: number): Readonly<Record<string, string>> {
   return {
-    EAGRE_NVRTC: fakeCuda,
-    FAKE_CUDA_CXX: compiler as string,
-    FAKE_CUDA_INCLUDE: dirname(fakeCuda),
-    EAGRE_CUDA_DRIVER: fakeCuda,
+    ...fakeCudaEnvironment,
     EAGRE_NCCL_LIBRARY: library,
     FAKE_CUDA_DEVICES: String(count),
     FAKE_CUDA_MEMORY: String(64 * 2 ** 20),

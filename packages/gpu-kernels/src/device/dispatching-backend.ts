@@ -27,6 +27,7 @@ import {
   TEMPORARY,
 } from '../kernels/kernel.ts';
 import { gpuKernel } from '../kernels/registry.ts';
+import { type ProgramPart, splitProgram } from '../kernels/split.ts';
 import type { GpuAllocator } from './gpu-allocator.ts';
 
 /** What a dispatch sees of a tensor or a temporary. */
@@ -142,7 +143,46 @@ export abstract class DispatchingBackend implements Backend {
     );
   }
 
+  /** What a GPU cannot compute keeps the rest of a program from it only where the one is written over what the other reads. */
   #ofProgram(program: ScalarProgram, records: boolean): Kernel {
+    const whole = this.#ofWhole(program, records);
+    const split = splitProgram(program);
+    if (split === undefined) return whole;
+    const [ofGpu, ofHost] = split.map((part) => this.#ofPart(part, records));
+    return (inputs, outputs, attrs) => {
+      if (!overwrites(split[1], split[0], inputs, outputs)) {
+        ofHost(inputs, outputs, attrs);
+        ofGpu(inputs, outputs, attrs);
+      } else if (!overwrites(split[0], split[1], inputs, outputs)) {
+        ofGpu(inputs, outputs, attrs);
+        ofHost(inputs, outputs, attrs);
+      } else whole(inputs, outputs, attrs);
+    };
+  }
+
+  /** A kernel of some of the results, which is called with the operands of all. */
+  #ofPart(part: ProgramPart, records: boolean): Kernel {
+    const kernel = this.#ofWhole(part.program, records);
+    // A plan calls with the same lists at each run, and so does this.
+    const known = new WeakMap<
+      readonly TensorRef[],
+      { readonly all: readonly TensorRef[]; readonly inputs: TensorRef[]; readonly outputs: TensorRef[] }
+    >();
+    return (inputs, outputs, attrs) => {
+      let own = known.get(outputs);
+      if (own?.all !== inputs) {
+        own = {
+          all: inputs,
+          inputs: part.inputs.map((i) => inputs[i]),
+          outputs: part.outputs.map((i) => outputs[i]),
+        };
+        known.set(outputs, own);
+      }
+      kernel(own.inputs, own.outputs, attrs);
+    };
+  }
+
+  #ofWhole(program: ScalarProgram, records: boolean): Kernel {
     const gpu = elementwiseKernel(program);
     return this.#kernel(
       'an elementwise function',
@@ -212,6 +252,18 @@ export abstract class DispatchingBackend implements Backend {
       for (const storage of temporaries) storage.release();
     }
   }
+}
+
+/** Whether one part of a program writes where another reads. */
+function overwrites(
+  first: ProgramPart,
+  second: ProgramPart,
+  inputs: readonly TensorRef[],
+  outputs: readonly TensorRef[],
+): boolean {
+  return first.outputs.some((o) =>
+    second.inputs.some((i) => sameBytes(outputs[o].storage, inputs[i].storage)),
+  );
 }
 
 /** The first bytes of some memory, for a dispatch. */

@@ -4,6 +4,7 @@ import { programOf } from '../kernels/kernel.ts';
 import { CudaShim, compiler } from '../testing/cuda-shim.ts';
 import { parseKernel } from './parse.ts';
 import { printCuda } from './print-cuda.ts';
+import { printPtx } from './print-ptx.ts';
 import { printWgsl, shareType } from './print-wgsl.ts';
 
 const double = `
@@ -44,6 +45,49 @@ it('prints CUDA C++', () => {
   const cuda = printCuda(parseKernel(double), 'double_it');
   expect(cuda).toContain('void __launch_bounds__(64) double_it(const f32* x, f32* y, const Params p)');
   expect(cuda).toContain('return (a * 2.0f);');
+});
+
+it('prints PTX, for no newer GPU than it must', () => {
+  const ptx = printPtx(parseKernel(double), 'double_it', 90);
+  expect(ptx).toContain('.version 6.4\n.target sm_75\n');
+  expect(ptx).toMatch(
+    /\.entry double_it\(\n\.param \.u64 buffer0,\n\.param \.u64 buffer1,\n\.param .* uniforms\[4\]\n\)/,
+  );
+  // Nothing is contracted into one rounding.
+  expect(ptx).toMatch(/mul\.rn\.f32 %f\d+, %f\d+, %f\d+;/);
+  expect(printPtx(parseKernel(double), 'k', 70)).toContain('.target sm_70\n');
+});
+
+it('prints PTX that reads nothing behind a test that says no, leaves functions and loops where they say so, and copies what changes', () => {
+  if (compiler === undefined) return;
+  const program = programOf(`struct Params { n: u32, scale: f32 }
+@group(0) @binding(0) var<storage, read> x: array<f32>;
+@group(0) @binding(1) var<storage, read_write> y: array<f32>;
+@group(0) @binding(2) var<uniform> p: Params;
+fn first(a: f32, limit: i32) -> f32 {
+  for (var i = 0; i < 10; i++) { if (i == limit) { return a + f32(i); } if (i > 5) { break; } }
+  return -1.0; }
+@compute @workgroup_size(8)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+  var old = id.x; let kept = old; old = old + 100u;
+  if (id.x >= p.n && x[4000000000u + id.x] > 0.0) { y[0] = 77.0; }
+  var sum = 0.0;
+  for (var k = 0u; k < 5u; k++) { if (k == 1u) { continue; } var part: array<f32, 3>; part[k % 3u] = f32(k); sum += part[0] + part[1] + part[2]; }
+  if (id.x < p.n) { y[id.x] = first(x[id.x], i32(kept)) * p.scale + sum + f32(old - kept) * select(0.0, 1.0, old != kept && old / 0x10u > 2u); }
+}`);
+  const shim = new CudaShim([program], 'ptx');
+  try {
+    const floats = (...values: number[]): Uint8Array => new Uint8Array(Float32Array.from(values).buffer);
+    const [, y] = shim.run(
+      [floats(1, 2, 3, 4, 5, 6, 7, 8), new Uint8Array(32)],
+      [{ program, buffers: [0, 1], params: [8, 2], workgroups: [1, 1, 1] }],
+    );
+    // Sums of 0, 2, 3 and 4; `first` ends at 6, before the last.
+    const wanted = [1, 3, 5, 7, 9, 11, 13, -1].map((value) => value * 2 + 9 + 100);
+    expect([...new Float32Array(y.buffer)]).toEqual(wanted);
+  } finally {
+    shim.end();
+  }
 });
 
 it('gives names that mean something elsewhere another form', () => {

@@ -1,4 +1,4 @@
-/** The subset of WGSL in which kernels are written, as a tree. Both printers start from it. */
+/** The subset of WGSL in which kernels are written, as a tree. All printers start from it. */
 
 /**
  * A type by its name, or an array; one without `length` is that of a storage buffer. Elements of storage buffers may be `float16` or `bfloat16`: they

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CudaProgram, GpuProgram } from '../kernels/kernel.ts';
 import { cudaPrelude, printCuda } from '../language/print-cuda.ts';
+import { printPtx } from '../language/print-ptx.ts';
 import { narrowOf } from '../language/syntax.ts';
 
 /** The C++ compiler, if there is one: `CXX` or g++ or clang++. */
@@ -46,28 +47,43 @@ export class CudaShim {
   readonly #folder = mkdtempSync(join(tmpdir(), 'eagre-cuda-'));
   readonly #numbers = new Map<GpuProgram | CudaProgram, number>();
 
-  /** @throws Error with what the compiler says. */
-  constructor(programs: readonly (GpuProgram | CudaProgram)[]) {
+  /**
+   * @param language in which they are printed; CUDA C++ unless given. Programs that are none of the subset of WGSL have no PTX.
+   * @throws Error with what the compiler says.
+   */
+  constructor(programs: readonly (GpuProgram | CudaProgram)[], language: 'cuda' | 'ptx' = 'cuda') {
     [...new Set(programs)].forEach((program, i) => this.#numbers.set(program, i));
     const source = join(this.#folder, 'kernels.cc');
-    writeFileSync(source, sourceOf([...this.#numbers.keys()]));
+    const all = [...this.#numbers.keys()];
+    writeFileSync(source, language === 'cuda' ? sourceOf(all) : this.#sourceOfPtx(all as GpuProgram[]));
+    this.#compile(source, 'run');
+  }
+
+  #compile(source: string, to: string): void {
     const include = fileURLToPath(new URL('.', import.meta.url));
-    const made = spawnSync(
-      compiler as string,
-      [
-        '-std=c++17',
-        '-O0',
-        '-w',
-        '-fwrapv',
-        '-ffp-contract=off',
-        `-I${include}`,
-        source,
-        '-o',
-        join(this.#folder, 'run'),
-      ],
-      { encoding: 'utf8' },
-    );
+    const flags = ['-std=c++17', '-O0', '-w', '-fwrapv', '-ffp-contract=off', `-I${include}`];
+    const args = [...flags, source, '-o', join(this.#folder, to)];
+    const made = spawnSync(compiler as string, args, { encoding: 'utf8' });
     if (made.status !== 0) throw new Error(`the compiler: ${made.stderr.slice(0, 4000)}`);
+  }
+
+  #sourceOfPtx(programs: readonly GpuProgram[]): string {
+    const fakes = fileURLToPath(new URL('../../../../native/cuda/tests/', import.meta.url));
+    this.#compile(join(fakes, 'fake_ptx.cc'), 'fake-ptx');
+    const input = programs.map(({ module }, i) => printPtx(module, `k${i}`, 90)).join('');
+    const made = spawnSync(join(this.#folder, 'fake-ptx'), [], {
+      encoding: 'utf8',
+      input,
+      maxBuffer: 2 ** 30,
+    });
+    if (made.status !== 0) throw new Error(made.stderr || `the fake PTX: ${made.error}`);
+    const cases = programs.map(({ module }, i) => {
+      const args = module.bindings.map(({ space }, k) =>
+        space === 'uniform' ? `*(const k${i}_uniforms*)params` : `b[${k}]`,
+      );
+      return caseOf(i, args, module.workgroup, module.shared.length > 0, `k${i}`);
+    });
+    return `#include "cuda-shim.h"\n${made.stdout}${mainOf(cases)}`;
   }
 
   /** Runs dispatches one after the other, in copies of the buffers. @returns these afterwards. */
@@ -107,22 +123,37 @@ function sourceOf(programs: readonly (GpuProgram | CudaProgram)[]): string {
     if ('print' in program) {
       const [x, y, z] = program.workgroup;
       const args = program.pointers.map((type, k) => `(${type})b[${k}]`);
-      return `case ${i}: need(${args.length}, count); shim::launch(grid, dim3{${x},${y},${z}}, true, [=] { ns_k${i}::k${i}(${args.join(', ')}, *(const ns_k${i}::Params*)params); }); break;`;
+      const all = [...args, `*(const ns_k${i}::Params*)params`];
+      return caseOf(i, all, [x, y, z], true, `ns_k${i}::k${i}`, args.length);
     }
-    const { module, buffers } = program;
+    const { module } = program;
     const args = module.bindings.map((binding, k) => {
       if (binding.space === 'uniform') return `*(const ns_k${i}::Params*)params`;
       const of = binding.type.kind === 'array' ? binding.type.of : binding.type;
       return `(${narrowOf(binding) !== undefined ? 'u16' : of.kind === 'name' ? of.name : 'u32'}*)b[${k}]`;
     });
-    const barriers = module.shared.length > 0;
-    const [x, y, z] = module.workgroup;
-    return `case ${i}: need(${buffers}, count); shim::launch(grid, dim3{${x},${y},${z}}, ${barriers}, [=] { ns_k${i}::k${i}(${args.join(', ')}); }); break;`;
+    return caseOf(i, args, module.workgroup, module.shared.length > 0, `ns_k${i}::k${i}`);
   });
   return `#include "cuda-shim.h"
 ${cudaPrelude}
 ${programs.map((program, i) => textOf(program, `k${i}`)).join('\n')}
-static std::vector<uint32_t> readWords(const char* path) {
+${mainOf(cases)}`;
+}
+
+/** The case of a kernel: `buffers` of its arguments are pointers. */
+function caseOf(
+  number: number,
+  args: readonly string[],
+  [x, y, z]: readonly number[],
+  hasBarriers: boolean,
+  name: string,
+  buffers: number = args.filter((arg) => !arg.endsWith('params')).length,
+): string {
+  return `case ${number}: need(${buffers}, count); shim::launch(grid, dim3{${x},${y},${z}}, ${hasBarriers}, [=] { ${name}(${args.join(', ')}); }); break;`;
+}
+
+function mainOf(cases: readonly string[]): string {
+  return `static std::vector<uint32_t> readWords(const char* path) {
   std::vector<uint32_t> words; FILE* f = fopen(path, "rb"); uint32_t w;
   while (fread(&w, 4, 1, f) == 1) words.push_back(w);
   fclose(f); return words;

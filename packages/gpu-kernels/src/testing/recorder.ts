@@ -20,7 +20,15 @@ import {
   wideKernel,
 } from '@eagre/backend';
 import { elementwiseKernel } from '../kernels/elementwise.ts';
-import { type CudaDispatch, FAULT, FAULT_BYTES, type Lowered, TEMPORARY } from '../kernels/kernel.ts';
+import {
+  type CudaDispatch,
+  type CudaProgram,
+  FAULT,
+  FAULT_BYTES,
+  type GpuProgram,
+  type Lowered,
+  TEMPORARY,
+} from '../kernels/kernel.ts';
 import { gpuKernel } from '../kernels/registry.ts';
 import type { ShimDispatch } from './cuda-shim.ts';
 
@@ -47,6 +55,12 @@ export class Recorder implements Backend {
   readonly description = 'a backend for tests, which notes the calls of kernels';
   readonly allocator: Allocator;
   readonly recorded: Recorded[] = [];
+  /** The programs of the calls, and what GPUs of NVIDIA run instead. */
+  readonly programs: Set<GpuProgram | CudaProgram> = new Set();
+  /** What is mapped over tensors. */
+  readonly functions: Set<ScalarProgram> = new Set();
+  /** Whether the calls are kept. */
+  keeps = true;
   /** Kernels of calls that no GPU kernel served, and how often. */
   readonly missing = new Map<string, number>();
   /** Where the calls come from, and how far results may be off. */
@@ -76,6 +90,7 @@ export class Recorder implements Backend {
   elementwise(program: ScalarProgram): Kernel {
     const kernel = this.#host.elementwise(program);
     const gpu = elementwiseKernel(program);
+    this.functions.add(program);
     return (given, made, attrs) =>
       this.#run('elementwise', kernel, given, made, attrs, () => {
         const dispatch = gpu?.lower(given, made);
@@ -115,6 +130,11 @@ export class Recorder implements Backend {
     }
     kernel(inputs, outputs, attrs);
     if (made === undefined) return;
+    for (const { program, cuda } of made.dispatches) {
+      this.programs.add(program);
+      for (const other of cuda?.dispatches ?? []) this.programs.add(other.program);
+    }
+    if (!this.keeps) return;
     // What is only written to holds garbage before.
     outputs.forEach((_, i) => {
       const place = places[inputs.length + i];

@@ -72,10 +72,11 @@ export const categoricalAccuracy: ExampleFunction = simple('categoricalAccuracy'
   matches(predictions(yTrue).argMax(-1), predictions(yPred).argMax(-1), 'categoricalAccuracy'),
 );
 
-/** Labels as int64, without a last axis of 1 that the predictions do not have. */
-function labels(yTrue: TensorLike, yPred: Tensor): Tensor {
+/** Labels as integers, without a last axis of 1 that the predictions do not have. Those of 32 bits stay so, with which GPUs compute. */
+function labels(yTrue: TensorLike, yPred: Tensor, wanted: 'int32' | 'int64' = 'int64'): Tensor {
   const t = toTensor(yTrue, 'int64');
-  const x = isInteger(t.dtype) ? as(t, 'int64') : t.cast('int64');
+  const dtype = t.dtype === 'int32' ? wanted : 'int64';
+  const x = isInteger(t.dtype) ? as(t, dtype) : t.cast(dtype);
   return x.rank === yPred.rank && endsInOne(x) ? x.squeeze(-1) : x;
 }
 
@@ -84,7 +85,9 @@ export const sparseCategoricalAccuracy: ExampleFunction = simple(
   'sparseCategoricalAccuracy',
   (yTrue, yPred) => {
     const p = predictions(yPred);
-    return matches(labels(yTrue, p), as(p.argMax(-1), 'int64'), 'sparseCategoricalAccuracy');
+    const t = labels(yTrue, p, 'int32');
+    const dtype = t.dtype === 'int32' ? 'int32' : 'int64';
+    return matches(t, p.argMax(-1, { dtype }), 'sparseCategoricalAccuracy');
   },
 );
 

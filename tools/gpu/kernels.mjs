@@ -1,0 +1,120 @@
+// The program that `pack-kernels.mjs` bundles: it finds the programs that GPUs of NVIDIA usually run, compiles them, and writes the archive.
+//   node kernels.mjs FILE FIRST CAPABILITY…      of the first programs only, unless FIRST is 0
+import '@eagre/backend-js';
+import { statSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { elementwiseKernel } from '@eagre/gpu-kernels';
+import { called, loadCudaAddon } from '../../packages/backend-cuda/src/addon.ts';
+import { keyOfText, packKernels } from '../../packages/backend-cuda/src/kernel-archive.ts';
+import { textOf } from '../../packages/backend-cuda/src/kernels.ts';
+import { findCompiler } from '../../packages/backend-cuda/src/libraries.ts';
+import {
+  recordAttention,
+  recordCalls,
+  recordConvolutions,
+  recordProducts,
+} from '../../packages/testing/src/testing/recorded-calls.ts';
+import { recordModels } from './typical-models.mjs';
+
+/** How many axes elementwise functions are compiled for. */
+const MOST_RANK = 4;
+
+/** The programs of a scalar function: inputs of one element or of all, and those that are repeated along some axes. */
+function variants(program) {
+  const kernel = elementwiseKernel(program);
+  if (kernel === undefined || program.inputs.length === 0 || program.inputs.length > 3) return [];
+  const lower = (shapes) => {
+    const sizeOf = (shape) => shape.reduce((a, b) => a * b, 1);
+    const infos = shapes.map((shape, i) => ({ dtype: program.inputs[i], shape, size: sizeOf(shape) }));
+    const rank = Math.max(...shapes.map((shape) => shape.length));
+    const out = Array.from({ length: rank }, (_, axis) =>
+      Math.max(...shapes.map((shape) => shape[axis - rank + shape.length] ?? 1)),
+    );
+    // Only sizes and numbers of outputs matter here.
+    const outputs = program.outputs.map(() => ({ dtype: 'float32', shape: out, size: sizeOf(out) }));
+    return kernel.lower(infos, outputs).program;
+  };
+  const count = program.inputs.length;
+  const all = Array.from({ length: 2 ** count }, (_, bits) =>
+    Array.from({ length: count }, (_, i) => ((bits >> i) & 1 ? [4] : [])),
+  );
+  if (count > 1)
+    for (let rank = 2; rank <= MOST_RANK; rank++)
+      all.push(
+        Array.from({ length: count }, (_, i) =>
+          Array.from({ length: rank }, (_, axis) => (i === 0 || axis % 2 === 0 ? 2 : 1)),
+        ),
+      );
+  return all.map(lower);
+}
+
+/** Text and least capability of each program, or of the first of them. */
+function texts(first) {
+  const found = new Map();
+  const add = (program) => found.set(textOf(program), 'capability' in program ? program.capability : 0);
+  for (const record of [recordAttention, recordProducts, recordConvolutions, recordCalls, recordModels]) {
+    const { programs, functions } = record();
+    programs.forEach(add);
+    for (const each of functions) variants(each).forEach(add);
+    if (found.size >= first) break;
+  }
+  return [...found].slice(0, first).map(([text, least]) => ({ text, least }));
+}
+
+const NAME = 'eagre_kernel';
+
+async function main([file, first, ...capabilities]) {
+  const { path, version } = findCompiler(loadCudaAddon());
+  const all = texts(first === '0' ? Number.POSITIVE_INFINITY : Number(first));
+  const jobs = capabilities
+    .map(Number)
+    .flatMap((capability) =>
+      all.flatMap(({ text, least }) => (least > capability ? [] : [{ text, capability }])),
+    );
+  console.log(`${all.length} programs, ${jobs.length} images, by NVRTC ${version} (${path})`);
+  const images = new Array(jobs.length);
+  let next = 0;
+  let done = 0;
+  const work = () =>
+    new Promise((resolve, reject) => {
+      const worker = new Worker(fileURLToPath(import.meta.url), { workerData: { path } });
+      const give = () => {
+        if (next === jobs.length) {
+          resolve(worker.terminate());
+          return;
+        }
+        worker.postMessage({ number: next, ...jobs[next++] });
+      };
+      worker.on('message', ({ number, image }) => {
+        images[number] = image;
+        if (++done % 500 === 0) console.log(`${done} of ${jobs.length}`);
+        give();
+      });
+      worker.on('error', reject);
+      give();
+    });
+  await Promise.all(Array.from({ length: availableParallelism() }, work));
+  const archive = packKernels(
+    jobs.map(({ text, capability }, i) => ({
+      key: keyOfText(text),
+      target: `sm_${capability}`,
+      image: images[i],
+    })),
+    version,
+  );
+  writeFileSync(file, archive);
+  const raw = images.reduce((sum, image) => sum + image.length, 0);
+  const mib = (bytes) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+  console.log(`${file}: ${mib(statSync(file).size)}, ${mib(raw)} before compression`);
+}
+
+if (isMainThread) await main(process.argv.slice(2));
+else {
+  const addon = loadCudaAddon();
+  parentPort.on('message', ({ number, text, capability }) => {
+    const image = called(() => addon.compile([workerData.path], text, NAME, capability));
+    parentPort.postMessage({ number, image });
+  });
+}
