@@ -41,7 +41,7 @@ export class CudaBackend extends DispatchingBackend {
     this.#capability = capability;
     this.#stream = new Stream(device, new CudaKernels(addon, compiler, device));
     const host = (): Allocator => hostOf(this).allocator;
-    this.allocator = new CudaAllocator(this.#stream, index, host, watcher);
+    this.allocator = new CudaAllocator(addon, this.#stream, index, host, watcher);
   }
 
   /** Launches of a straight plan become graphs, unless `EAGRE_CUDA_GRAPHS` is 0. */
