@@ -1,6 +1,6 @@
 // What replicas do together.
 import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
-import { concat, device, split, type Tensor, transpose } from '@eagre/core';
+import { concat, device, maximum, split, type Tensor, transpose } from '@eagre/core';
 import {
   addDims,
   type Dim,
@@ -106,6 +106,31 @@ export function reduction(group: Group, op: ReduceOp, options: CollectiveOptions
     gradient: (dys) => meet(exchange, dys),
   };
   return exchange;
+}
+
+/** The largest of each element over all replicas. */
+export function largest(group: Group, options: CollectiveOptions): Exchange {
+  const { collectives } = group;
+  return {
+    name: options.name,
+    specs: (given, index) => given[index],
+    combine: onFirst(group, (given) => {
+      const local = given[0].map((_, i) => {
+        const values = given.map((each) => each[i]);
+        checkAlike(values, options.name);
+        return values.reduce((a, b) => maximum(a, b));
+      });
+      if (collectives.size === 1) return shared(given, local);
+      const all = collectives.allGather(
+        local.map((x) => x.expandDims(0)),
+        options,
+      );
+      return shared(
+        given,
+        all.map((x) => x.max(0)),
+      );
+    }),
+  };
 }
 
 /** The values of all replicas side by side. */
