@@ -5,6 +5,7 @@
 
 #include "compiler.h"
 #include "device.h"
+#include "group.h"
 
 namespace eagre::cuda {
 namespace {
@@ -114,6 +115,11 @@ class JsDevice : public Napi::ObjectWrap<JsDevice> {
   ~JsDevice() override {
     if (device_) device_->close();
   }
+  static const std::shared_ptr<Device>& of(Napi::Env env, const Napi::Value& value) {
+    if (!value.IsObject() || !value.As<Napi::Object>().InstanceOf(env.GetInstanceData<Classes>()->device.Value()))
+      throw Failure("INVALID_ARGUMENT", "an argument is no device");
+    return Unwrap(value.As<Napi::Object>())->device_;
+  }
 
  private:
   template <class F> Napi::Value with(const Napi::CallbackInfo& info, F body) {
@@ -172,10 +178,7 @@ class JsDevice : public Napi::ObjectWrap<JsDevice> {
   // (to, other device, from, count)
   Napi::Value copy_from(const Napi::CallbackInfo& info) {
     return with(info, [&](Device& device) {
-      const auto& classes = *info.Env().GetInstanceData<Classes>();
-      if (!info[1].IsObject() || !info[1].As<Napi::Object>().InstanceOf(classes.device.Value()))
-        throw Failure("INVALID_ARGUMENT", "argument 1 is no device");
-      device.copy_from(large(info, 0), *Unwrap(info[1].As<Napi::Object>())->device_, large(info, 2), large(info, 3));
+      device.copy_from(large(info, 0), *of(info.Env(), info[1]), large(info, 2), large(info, 3));
     });
   }
   // (to, value, count)
@@ -245,6 +248,62 @@ class JsDevice : public Napi::ObjectWrap<JsDevice> {
   std::shared_ptr<Device> device_;
 };
 
+class JsGroup : public Napi::ObjectWrap<JsGroup> {
+ public:
+  static Napi::Function define(Napi::Env env) {
+    return DefineClass(env, "Group", {InstanceMethod("allReduce", &JsGroup::all_reduce), InstanceMethod("close", &JsGroup::close)});
+  }
+  // (devices)
+  explicit JsGroup(const Napi::CallbackInfo& info) : Napi::ObjectWrap<JsGroup>(info) {
+    guarded(info, [&](Napi::Env env) {
+      const Napi::Array given = array(info[0]);
+      std::vector<std::shared_ptr<Device>> devices;
+      for (uint32_t i = 0; i < given.Length(); i++) devices.push_back(JsDevice::of(env, given.Get(i)));
+      group_ = std::make_unique<Group>(std::move(devices));
+      return env.Undefined();
+    });
+  }
+
+ private:
+  static Napi::Array array(const Napi::Value& value) {
+    if (!value.IsArray()) throw Failure("INVALID_ARGUMENT", "an argument is no list");
+    return value.As<Napi::Array>();
+  }
+  static uint64_t whole(const Napi::Value& value, double most) {
+    const double given = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : NAN;
+    if (!(given >= 0 && given <= most && given == std::floor(given))) throw Failure("INVALID_ARGUMENT", "a list has something else than numbers");
+    return static_cast<uint64_t>(given);
+  }
+  static std::vector<CUdeviceptr> addresses(const Napi::Value& value) {
+    const Napi::Array given = array(value);
+    std::vector<CUdeviceptr> result;
+    for (uint32_t i = 0; i < given.Length(); i++) result.push_back(whole(given.Get(i), 9007199254740991.0));
+    return result;
+  }
+  // (list of [type, count, from, to])
+  Napi::Value all_reduce(const Napi::CallbackInfo& info) {
+    return guarded(info, [&](Napi::Env env) {
+      const Napi::Array given = array(info[0]);
+      std::vector<GroupSum> sums;
+      for (uint32_t i = 0; i < given.Length(); i++) {
+        const Napi::Array one = array(given.Get(i));
+        sums.push_back({static_cast<NcclType>(whole(one.Get(0u), 9)), static_cast<size_t>(whole(one.Get(1u), 9007199254740991.0)), addresses(one.Get(2u)),
+                        addresses(one.Get(3u))});
+      }
+      group_->all_reduce(sums);
+      return env.Undefined();
+    });
+  }
+  Napi::Value close(const Napi::CallbackInfo& info) {
+    return guarded(info, [&](Napi::Env env) {
+      group_->close();
+      return env.Undefined();
+    });
+  }
+
+  std::unique_ptr<Group> group_;
+};
+
 // (path of the driver): how many GPUs it has.
 Napi::Value count_devices(const Napi::CallbackInfo& info) {
   return guarded(info, [&](Napi::Env env) { return Napi::Number::New(env, Driver::open(text(info, 0))->devices()); });
@@ -291,6 +350,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   const Napi::Function device = JsDevice::define(env);
   classes->device = Napi::Persistent(device);
   exports.Set("Device", device);
+  exports.Set("Group", JsGroup::define(env));
   exports.Set("countDevices", Napi::Function::New(env, count_devices));
   exports.Set("findCompiler", Napi::Function::New(env, find_compiler));
   exports.Set("compile", Napi::Function::New(env, compile));

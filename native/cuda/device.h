@@ -101,6 +101,7 @@ class Device : public std::enable_shared_from_this<Device> {
   void close() noexcept;
 
  private:
+  friend class Group;
   friend class Transfer;
   struct Module {
     CUmodule module;

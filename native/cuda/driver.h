@@ -21,6 +21,7 @@ using CUfunction = struct CUfunc_st*;
 using CUgraph = struct CUgraph_st*;
 using CUgraphNode = struct CUgraphNode_st*;
 using CUgraphExec = struct CUgraphExec_st*;
+using CUmemoryPool = struct CUmemPoolHandle_st*;
 
 // CUDA_KERNEL_NODE_PARAMS_v1: what the functions of graphs take whose names have no version.
 struct KernelNode {
@@ -29,6 +30,12 @@ struct KernelNode {
   void** parameters;
   void** extra;
 };
+
+// CUmemAccessDesc: which device may do what.
+struct MemoryAccess {
+  int location, device, access;
+};
+enum : int { kDeviceLocation = 1, kReadAndWrite = 3 };
 
 enum : CUresult {
   kSuccess = 0,

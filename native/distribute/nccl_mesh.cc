@@ -1,9 +1,6 @@
 #include "nccl_mesh.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
-#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -11,25 +8,8 @@
 namespace eagre::distribute {
 namespace {
 
-// NCCL's own types and numbers, as nccl.h has them.
-using Comm = void*;
-constexpr size_t kIdBytes = 128;
-struct UniqueId {
-  char bytes[kIdBytes];
-};
-enum : int { kSuccess = 0, kInProgress = 7 };
-enum : int { kUint8 = 1, kInt32 = 2, kInt64 = 4, kFloat32 = 7, kFloat64 = 8 };
-enum : int { kSum = 0, kMax = 2, kMin = 3 };
-// The configuration of NCCL 2.14, which newer ones take too.
-constexpr int kOldest = 21400, kNext = 30000;
-struct Config {
-  size_t size = sizeof(Config);
-  unsigned magic = 0xcafebeef;
-  unsigned version = kOldest;
-  int blocking = 0;
-  // Newer versions copy it: it says that nothing is chosen.
-  int behind = INT_MIN;
-};
+using cuda::kNcclInProgress;
+using cuda::kNcclSuccess;
 
 // Of each of a slot's buffers. The bus needs some ten microseconds for a copy, whatever its size: a piece takes longer.
 constexpr size_t kPiece = size_t(4) << 20;
@@ -44,16 +24,16 @@ std::string setting(const char* name, const char* otherwise) {
 
 int type_of(Element element) {
   switch (element) {
-    case Element::f32: return kFloat32;
-    case Element::f64: return kFloat64;
-    case Element::i32: return kInt32;
-    case Element::i64: return kInt64;
-    default: return kUint8;
+    case Element::f32: return cuda::kNcclFloat32;
+    case Element::f64: return cuda::kNcclFloat64;
+    case Element::i32: return cuda::kNcclInt32;
+    case Element::i64: return cuda::kNcclInt64;
+    default: return cuda::kNcclUint8;
   }
 }
 
 // A mean is a sum here.
-int op_of(Reduction reduction) { return reduction == Reduction::min ? kMin : reduction == Reduction::max ? kMax : kSum; }
+int op_of(Reduction reduction) { return reduction == Reduction::min ? cuda::kNcclMin : reduction == Reduction::max ? cuda::kNcclMax : cuda::kNcclSum; }
 
 char* at(void* memory, size_t offset) { return static_cast<char*>(memory) + offset; }
 void* pointer(cuda::CUdeviceptr memory) { return reinterpret_cast<void*>(memory); }
@@ -62,97 +42,26 @@ void* pointer(cuda::CUdeviceptr memory) { return reinterpret_cast<void*>(memory)
 size_t length_of(size_t total, size_t piece, size_t each) { return std::min(each, total - std::min(total, piece * each)); }
 size_t pieces_of(size_t total, size_t each) { return (total + each - 1) / each; }
 
-}  // namespace
-
-struct Nccl {
-  int (*GetVersion)(int*);
-  int (*GetUniqueId)(UniqueId*);
-  int (*CommInitRankConfig)(Comm*, int ranks, UniqueId, int rank, Config*);
-  int (*CommFinalize)(Comm);
-  int (*CommDestroy)(Comm);
-  int (*CommAbort)(Comm);
-  int (*CommGetAsyncError)(Comm, int*);
-  const char* (*GetErrorString)(int);
-  const char* (*GetLastError)(Comm);
-  int (*AllReduce)(const void*, void*, size_t, int type, int op, Comm, cuda::CUstream);
-  int (*Reduce)(const void*, void*, size_t, int type, int op, int root, Comm, cuda::CUstream);
-  int (*Broadcast)(const void*, void*, size_t, int type, int root, Comm, cuda::CUstream);
-  int (*AllGather)(const void*, void*, size_t, int type, Comm, cuda::CUstream);
-  int (*Send)(const void*, size_t, int type, int peer, Comm, cuda::CUstream);
-  int (*Recv)(void*, size_t, int type, int peer, Comm, cuda::CUstream);
-  int (*GroupStart)();
-  int (*GroupEnd)();
-
-  // The library of this process. @throws SetupError
-  static const Nccl& get() {
-    static std::mutex mutex;
-    static const Nccl* found = nullptr;
-    std::lock_guard<std::mutex> lock(mutex);
-    // Never closed: it has threads of its own.
-    if (!found) found = new Nccl();
-    return *found;
+// Parts of one exchange: `give` and `take` are the bytes for and from each rank, which lie `each` apart. 0 bytes are not sent.
+int send_and_receive(const cuda::Nccl& nccl, void* in, void* out, const std::vector<size_t>& give, const std::vector<size_t>& take, size_t each_in, size_t each_out, int self,
+             cuda::NcclComm comm, cuda::CUstream stream) {
+  int code = nccl.GroupStart();
+  for (int r = 0; r < static_cast<int>(give.size()); r++) {
+    if (r == self) continue;
+    if (give[r] > 0 && !cuda::Nccl::is_error(code)) code = nccl.Send(at(in, r * each_in), give[r], cuda::kNcclUint8, r, comm, stream);
+    if (take[r] > 0 && !cuda::Nccl::is_error(code)) code = nccl.Recv(at(out, r * each_out), take[r], cuda::kNcclUint8, r, comm, stream);
   }
+  const int end = nccl.GroupEnd();
+  return cuda::Nccl::is_error(code) ? code : end;
+}
 
-  std::string text_of(int code, Comm comm) const {
-    const char *text = GetErrorString(code), *last = comm ? GetLastError(comm) : nullptr;
-    return (text ? std::string(text) : "error " + std::to_string(code)) + (last && *last ? std::string(" (") + last + ")" : "");
+const cuda::Nccl& open_nccl() {
+  try {
+    return cuda::Nccl::get();
+  } catch (const cuda::Failure& failure) {
+    throw SetupError(true, failure.what());
   }
-
-  // Parts of one exchange: `give` and `take` are the bytes for and from each rank, which lie `each` apart. 0 bytes are not sent.
-  int exchange(void* in, void* out, const std::vector<size_t>& give, const std::vector<size_t>& take, size_t each_in, size_t each_out, int self, Comm comm,
-               cuda::CUstream stream) const {
-    int code = GroupStart();
-    for (int r = 0; r < static_cast<int>(give.size()); r++) {
-      if (r == self) continue;
-      if (give[r] > 0 && (code == kSuccess || code == kInProgress)) code = Send(at(in, r * each_in), give[r], kUint8, r, comm, stream);
-      if (take[r] > 0 && (code == kSuccess || code == kInProgress)) code = Recv(at(out, r * each_out), take[r], kUint8, r, comm, stream);
-    }
-    const int end = GroupEnd();
-    return code == kSuccess || code == kInProgress ? end : code;
-  }
-
- private:
-  Nccl() {
-    const std::string file = setting("EAGRE_NCCL_LIBRARY", "libnccl.so.2");
-    library_ = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library_) {
-      const char* why = ::dlerror();
-      throw SetupError(true, "there is no NCCL (" + std::string(why ? why : file) +
-                                 "): install it (pip install nvidia-nccl-cu12 has it, too), and name its libnccl.so.2 in EAGRE_NCCL_LIBRARY if it is not where the system looks");
-    }
-    find(GetVersion, "ncclGetVersion");
-    int version = 0;
-    if (GetVersion(&version) != kSuccess || version < kOldest || version >= kNext)
-      throw SetupError(true, file + " has version " + std::to_string(version) + " of NCCL: it must be 2.14 (" + std::to_string(kOldest) +
-                                 ") or a newer one of NCCL 2; name another in EAGRE_NCCL_LIBRARY");
-    find(GetUniqueId, "ncclGetUniqueId");
-    find(CommInitRankConfig, "ncclCommInitRankConfig");
-    find(CommFinalize, "ncclCommFinalize");
-    find(CommDestroy, "ncclCommDestroy");
-    find(CommAbort, "ncclCommAbort");
-    find(CommGetAsyncError, "ncclCommGetAsyncError");
-    find(GetErrorString, "ncclGetErrorString");
-    find(GetLastError, "ncclGetLastError");
-    find(AllReduce, "ncclAllReduce");
-    find(Reduce, "ncclReduce");
-    find(Broadcast, "ncclBroadcast");
-    find(AllGather, "ncclAllGather");
-    find(Send, "ncclSend");
-    find(Recv, "ncclRecv");
-    find(GroupStart, "ncclGroupStart");
-    find(GroupEnd, "ncclGroupEnd");
-  }
-
-  template <class F> void find(F& function, const char* name) {
-    function = reinterpret_cast<F>(::dlsym(library_, name));
-    if (!function)
-      throw SetupError(true, setting("EAGRE_NCCL_LIBRARY", "libnccl.so.2") + " has no " + name + ", which NCCL 2.14 has: name another in EAGRE_NCCL_LIBRARY");
-  }
-
-  void* library_;
-};
-
-namespace {
+}
 
 std::shared_ptr<const cuda::Driver> open_driver() {
   const std::string file = setting("EAGRE_CUDA_DRIVER", "libcuda.so.1");
@@ -184,13 +93,13 @@ std::vector<std::string> gpus_of(const cuda::Driver& driver) {
 }  // namespace
 
 NcclMesh::NcclMesh(int rank, int size, Milliseconds timeout)
-    : PolledMesh(rank, size), driver_(open_driver()), nccl_(Nccl::get()), timeout_(timeout), gpus_(gpus_of(*driver_)) {
+    : PolledMesh(rank, size), driver_(open_driver()), nccl_(open_nccl()), timeout_(timeout), gpus_(gpus_of(*driver_)) {
   if (rank != 0) return;
-  id_.resize(kIdBytes);
-  UniqueId id{};
+  id_.resize(sizeof(cuda::NcclId));
+  cuda::NcclId id{};
   const int code = nccl_.GetUniqueId(&id);
-  if (code != kSuccess) throw SetupError(false, "NCCL cannot begin: ncclGetUniqueId: " + nccl_.text_of(code, nullptr));
-  std::memcpy(id_.data(), id.bytes, kIdBytes);
+  if (code != kNcclSuccess) throw SetupError(false, "NCCL cannot begin: ncclGetUniqueId: " + nccl_.text_of(code, nullptr));
+  std::memcpy(id_.data(), id.bytes, sizeof(cuda::NcclId));
 }
 
 NcclMesh::~NcclMesh() {
@@ -219,12 +128,12 @@ void NcclMesh::prepare(int gpu) {
 void NcclMesh::connect(const std::vector<std::vector<char>>& addresses) {
   const Call call{0, Clock::now() + timeout_};
   if (rank_ != 0) id_ = addresses.at(0);
-  if (id_.size() != kIdBytes) throw SetupError(false, "rank 0 has given no number to meet by");
-  UniqueId id;
-  std::memcpy(id.bytes, id_.data(), kIdBytes);
+  if (id_.size() != sizeof(cuda::NcclId)) throw SetupError(false, "rank 0 has given no number to meet by");
+  cuda::NcclId id;
+  std::memcpy(id.bytes, id_.data(), sizeof(cuda::NcclId));
   try {
     open_gpu();
-    Config config;
+    cuda::NcclConfig config;
     settle(nccl_.CommInitRankConfig(&comm_, size_, id, rank_, &config), "ncclCommInitRankConfig", call);
     // Connections are made by the first operation; what hinders them is to be noticed here.
     const Layout layout;
@@ -297,11 +206,11 @@ void NcclMesh::finish() {
   driver_->cuCtxSetCurrent(context_);
   if (!ending_) {
     int state = nccl_.CommFinalize(comm_);
-    for (const auto end = Clock::now() + kFarewell; state == kInProgress && Clock::now() < end;) {
-      if (nccl_.CommGetAsyncError(comm_, &state) != kSuccess) break;
-      if (state == kInProgress) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    for (const auto end = Clock::now() + kFarewell; state == kNcclInProgress && Clock::now() < end;) {
+      if (nccl_.CommGetAsyncError(comm_, &state) != kNcclSuccess) break;
+      if (state == kNcclInProgress) std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
-    if (state == kSuccess) {
+    if (state == kNcclSuccess) {
       nccl_.CommDestroy(comm_);
       comm_ = nullptr;
       return;
@@ -312,15 +221,15 @@ void NcclMesh::finish() {
 }
 
 bool NcclMesh::is_in_progress(const char* what) {
-  int state = kInProgress;
+  int state = kNcclInProgress;
   const int code = nccl_.CommGetAsyncError(comm_, &state);
-  if (code != kSuccess) fail(code, what);
-  if (state != kSuccess && state != kInProgress) fail(state, what);
-  return state == kInProgress;
+  if (code != kNcclSuccess) fail(code, what);
+  if (state != kNcclSuccess && state != kNcclInProgress) fail(state, what);
+  return state == kNcclInProgress;
 }
 
 void NcclMesh::settle(int code, const char* what, const Call& call) {
-  if (code != kSuccess && code != kInProgress) fail(code, what);
+  if (code != kNcclSuccess && code != kNcclInProgress) fail(code, what);
   wait_until([&] { return !is_in_progress(what); }, what, call);
 }
 
@@ -415,7 +324,7 @@ void NcclMesh::broadcast(void* data, size_t bytes, int root, const Call& call) {
     return length_of(bytes, piece, kPiece);
   };
   pieces.compute = [=](size_t piece, void* in, void* out) {
-    return nccl_.Broadcast(in, out, length_of(bytes, piece, kPiece), kUint8, root, comm_, work_);
+    return nccl_.Broadcast(in, out, length_of(bytes, piece, kPiece), cuda::kNcclUint8, root, comm_, work_);
   };
   pieces.take = [=](size_t piece, const char* out) {
     if (rank_ != root) std::memcpy(at(data, piece * kPiece), out, length_of(bytes, piece, kPiece));
@@ -437,10 +346,10 @@ void NcclMesh::gather(void* in, void* out, const std::vector<size_t>& counts, si
   // What each rank gives lies behind what the others give: as long a way as this piece has of the longest.
   const auto apart = [&](size_t piece) { return length_of(most, piece, each); };
   pieces.compute = [&](size_t piece, void* from, void* to) {
-    if (is_even) return nccl_.AllGather(from, to, apart(piece), kUint8, comm_, work_);
+    if (is_even) return nccl_.AllGather(from, to, apart(piece), cuda::kNcclUint8, comm_, work_);
     std::vector<size_t> give(ranks, length(self, piece)), take(ranks);
     for (size_t r = 0; r < ranks; r++) take[r] = length(r, piece);
-    return nccl_.exchange(from, to, give, take, 0, apart(piece), rank_, comm_, work_);
+    return send_and_receive(nccl_, from, to, give, take, 0, apart(piece), rank_, comm_, work_);
   };
   pieces.taken = [&](size_t piece) { return ranks * apart(piece); };
   pieces.take = [&](size_t piece, const char* from) {
@@ -473,7 +382,7 @@ void NcclMesh::exchange(void* in, void* out, const std::vector<size_t>& counts, 
   pieces.compute = [&](size_t piece, void* from, void* to) {
     std::vector<size_t> give(ranks), take(ranks, length(self, piece));
     for (size_t r = 0; r < ranks; r++) give[r] = length(r, piece);
-    return nccl_.exchange(from, to, give, take, each, each, rank_, comm_, work_);
+    return send_and_receive(nccl_, from, to, give, take, each, each, rank_, comm_, work_);
   };
   pieces.taken = [&](size_t piece) { return length(self, piece) > 0 ? (ranks - 1) * each + length(self, piece) : 0; };
   pieces.take = [&](size_t piece, const char* from) {

@@ -2,12 +2,10 @@
 #pragma once
 #include <functional>
 
-#include "../cuda/driver.h"
+#include "../cuda/nccl.h"
 #include "mesh.h"
 
 namespace eagre::distribute {
-
-struct Nccl;
 
 // What NCCL does not add up as this engine promises (16-bit floats, in the order of ranks, NaN in minima and maxima), the ranks exchange by it and add
 // up themselves. The communicator does not block, so that `abort` and the time are noticed.
@@ -70,7 +68,7 @@ class NcclMesh : public PolledMesh {
   bool is_quiet() const;
 
   std::shared_ptr<const cuda::Driver> driver_;
-  const Nccl& nccl_;
+  const cuda::Nccl& nccl_;
   const Milliseconds timeout_;
   std::vector<std::string> gpus_;
   std::vector<char> id_;

@@ -7,6 +7,7 @@
 
 #include "../compiler.h"
 #include "../device.h"
+#include "../group.h"
 
 using namespace eagre::cuda;
 
@@ -263,6 +264,76 @@ static void injections() {
   setenv("FAKE_CUDA_FAIL", "", 1);
 }
 
+static void groups() {
+  setenv("FAKE_CUDA_DEVICES", "3", 1);
+  setenv("EAGRE_CUDA_DRIVER", FAKE_CUDA, 1);
+  std::vector<std::shared_ptr<Device>> devices;
+  for (int i = 0; i < 3; i++) devices.push_back(std::make_shared<Device>(Driver::open(FAKE_CUDA), i));
+  const auto make = [&] { return std::make_unique<Group>(devices); };
+  setenv("EAGRE_NCCL_LIBRARY", "/no/such/libnccl.so.2", 1);
+  CHECK(code_of(make) == "UNIMPLEMENTED");
+  setenv("EAGRE_NCCL_LIBRARY", FAKE_CUDA, 1);
+  CHECK(code_of(make) == "UNIMPLEMENTED");
+  setenv("EAGRE_NCCL_LIBRARY", FAKE_NCCL, 1);
+  CHECK(code_of([&] { Group({devices[0]}); }) == "INVALID_ARGUMENT");
+  CHECK(code_of([&] { Group({devices[0], devices[1], devices[0]}); }) == "INVALID_ARGUMENT");
+  for (const char* call : {"cuDeviceGetMemPool", "cuMemPoolSetAccess"}) {
+    setenv("FAKE_CUDA_FAIL", (std::string(call) + ":801").c_str(), 1);
+    CHECK(code_of(make) == "UNIMPLEMENTED CUDA_ERROR_801");
+    setenv("FAKE_CUDA_FAIL", "", 1);
+  }
+  for (const char* call : {"ncclGetUniqueId", "ncclCommInitRankConfig"}) {
+    setenv("FAKE_NCCL_FAIL", (std::string(call) + ":1").c_str(), 1);
+    CHECK(code_of(make) == "UNAVAILABLE");
+    setenv("FAKE_NCCL_FAIL", "", 1);
+  }
+  auto group = make();
+  GroupSum sum{kNcclFloat32, 4, {}, {}}, more{kNcclInt64, 1, {}, {}};
+  for (int i = 0; i < 3; i++) {
+    const float values[] = {1.0f + static_cast<float>(i), 10, static_cast<float>(-i), 0.5f};
+    const int64_t number = (int64_t{1} << 40) + i;
+    sum.from.push_back(devices[i]->allocate(16));
+    sum.to.push_back(devices[i]->allocate(16));
+    more.from.push_back(devices[i]->allocate(8));
+    devices[i]->write(sum.from[i], values, sizeof values);
+    devices[i]->write(more.from[i], &number, sizeof number);
+  }
+  more.to = more.from;
+  group->all_reduce({});
+  group->all_reduce({sum, more});
+  // What is called before is summed, what is called behind is not.
+  for (const auto& [i, device] : {std::pair(0, devices[0]), std::pair(2, devices[2])}) device->fill(sum.from[i], 0, 16);
+  for (int i = 2; i >= 0; i--) {
+    CHECK((read(*devices[i], sum.to[i], 4) == std::vector<float>{6, 30, -3, 1.5f}));
+    int64_t number = 0;
+    devices[i]->start_read(more.to[i], 8)->finish(&number);
+    CHECK(number == (int64_t{3} << 40) + 3);
+  }
+  GroupSum wrong = sum;
+  wrong.count = 5;
+  CHECK(code_of([&] { group->all_reduce({wrong}); }) == "INVALID_ARGUMENT");
+  wrong = sum;
+  wrong.to[1] = sum.to[0];
+  CHECK(code_of([&] { group->all_reduce({wrong}); }) == "INVALID_ARGUMENT");
+  wrong.to.pop_back();
+  CHECK(code_of([&] { group->all_reduce({wrong}); }) == "INVALID_ARGUMENT");
+  // What fails ends the group, and another may be made.
+  for (const char* setting : {"FAKE_NCCL_FAIL", "FAKE_NCCL_LATE"}) {
+    setenv(setting, "ncclAllReduce:1", 1);
+    CHECK(code_of([&] { group->all_reduce({sum}); }) == "UNAVAILABLE");
+    setenv(setting, "", 1);
+    CHECK(code_of([&] { group->all_reduce({sum}); }) == "FAILED_PRECONDITION");
+    group = make();
+  }
+  group->all_reduce({sum});
+  group->close();
+  CHECK(code_of([&] { group->all_reduce({sum}); }) == "FAILED_PRECONDITION");
+  CHECK((read(*devices[1], sum.to[1], 4) == std::vector<float>{2, 10, -1, 0.5f}));
+  for (const auto& device : devices) device->close();
+  CHECK(code_of(make) == "FAILED_PRECONDITION");
+  setenv("FAKE_CUDA_DEVICES", "1", 1);
+}
+
 // Last: the fake driver is lost with it, as the driver is.
 static void ends() {
   auto closed = open();
@@ -308,6 +379,7 @@ int main() {
   graphs();
   injections();
   compiler();
+  groups();
   ends();
   if (failures == 0) std::printf("ok\n");
   return failures == 0 ? 0 : 1;

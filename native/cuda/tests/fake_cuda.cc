@@ -1,7 +1,7 @@
 // A driver of CUDA, and its compiler NVRTC, for machines without a GPU: memory is the host's, and kernels are compiled for the processor. It is made
 // to show mistakes. Work that is queued runs when somebody waits for it or asks after it, not before, so that what nobody waits for is seen to be
 // missing. Fresh memory is poisoned, and freed memory too; bytes behind each block may not change. Several threads may call it. Environment variables are read at each call:
-//   FAKE_CUDA_DEVICES (1), FAKE_CUDA_FIRST (0: the place of the first GPU on the bus), FAKE_CUDA_MEMORY (bytes, 256 MiB), FAKE_CUDA_POOLS (1), FAKE_CUDA_ORDER (of threads: 0),
+//   FAKE_CUDA_DEVICES (1), FAKE_CUDA_FIRST (0: the place of the first GPU on the bus), FAKE_CUDA_MEMORY (bytes, 256 MiB), FAKE_CUDA_POOLS (1), FAKE_CUDA_PEERS (1: GPUs reach each other's memory), FAKE_CUDA_ORDER (of threads: 0),
 //   FAKE_CUDA_FAIL=function:error[:calls before], FAKE_CUDA_LATE=error (of the next kernel, when it runs),
 //   FAKE_CUDA_CALLS (a file to which the name of each call that may fail is added),
 //   FAKE_CUDA_CXX, FAKE_CUDA_INCLUDE (where fake_image.h is), FAKE_CUDA_ARCHS (90)
@@ -18,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -62,6 +63,7 @@ struct Block {
   char* data;
   size_t bytes;
   int device;
+  bool pooled;
 };
 
 // Never destroyed: the process may end with work in the queue.
@@ -69,6 +71,8 @@ auto& blocks = *new std::map<Ptr, Block>();
 auto& pinned = *new std::map<char*, size_t>();
 auto& streams = *new std::vector<Stream*>();
 auto& contexts = *new std::map<int, Context>();
+// By device: those that may use the memory of its pool.
+auto& pools = *new std::map<int, std::set<int>>();
 thread_local Context* current = nullptr;
 std::recursive_mutex lock;
 #define LOCK const std::lock_guard<std::recursive_mutex> locked(lock)
@@ -131,9 +135,16 @@ bool run(Stream& stream, uint64_t until) {
   }
   return true;
 }
+// What one GPU does may wait for others of the process.
+void run_others(const Stream& stream) {
+  const std::vector<Stream*> all = streams;
+  for (Stream* other : all)
+    if (other->device != stream.device && std::find(streams.begin(), streams.end(), other) != streams.end()) run(*other, other->added);
+}
 // As a thread that waits: others may go on.
 void finish(Stream& stream, uint64_t until) {
   while (!run(stream, until)) {
+    run_others(stream);
     lock.unlock();
     usleep(100);
     lock.lock();
@@ -151,11 +162,11 @@ void add(Stream* stream, std::function<void()> job) {
   add_step(stream, [job] { return job(), true; });
 }
 
-int take(Ptr* memory, size_t bytes) {
+int take(Ptr* memory, size_t bytes, bool pooled) {
   if (bytes == 0) return 1;
   if (current == nullptr) return 201;
   if (used + bytes > strtoull(setting("FAKE_CUDA_MEMORY", "268435456"), nullptr, 10)) return 2;
-  Block block{static_cast<char*>(aligned_alloc(512, (bytes + kGuard + 511) / 512 * 512)), bytes, current->device};
+  Block block{static_cast<char*>(aligned_alloc(512, (bytes + kGuard + 511) / 512 * 512)), bytes, current->device, pooled};
   if (block.data == nullptr) return 2;
   memset(block.data, kFresh, bytes);
   memset(block.data + bytes, kBehind, kGuard);
@@ -338,7 +349,7 @@ API cuMemGetInfo_v2(size_t* free, size_t* total) {
 }
 API cuMemAlloc_v2(Ptr* memory, size_t bytes) {
   ENTER("cuMemAlloc_v2");
-  return take(memory, bytes);
+  return take(memory, bytes, false);
 }
 API cuMemFree_v2(Ptr memory) {
   ENTER("cuMemFree_v2");
@@ -350,7 +361,27 @@ API cuMemFree_v2(Ptr memory) {
 }
 API cuMemAllocAsync(Ptr* memory, size_t bytes, Stream*) {
   ENTER("cuMemAllocAsync");
-  return take(memory, bytes);
+  return take(memory, bytes, true);
+}
+API cuDeviceCanAccessPeer(int* reaches, int device, int other) {
+  *reaches = atoi(setting("FAKE_CUDA_PEERS", "1"));
+  return device == other ? 101 : injected("cuDeviceCanAccessPeer");
+}
+API cuDeviceGetMemPool(std::set<int>** pool, int device) {
+  ENTER("cuDeviceGetMemPool");
+  *pool = &pools[device];
+  return 0;
+}
+struct MemoryAccess {
+  int location, device, access;
+};
+API cuMemPoolSetAccess(std::set<int>* pool, const MemoryAccess* access, size_t count) {
+  ENTER("cuMemPoolSetAccess");
+  for (size_t i = 0; i < count; i++) {
+    if (access[i].location != 1 || access[i].access != 3) return 1;
+    pool->insert(access[i].device);
+  }
+  return 0;
 }
 API cuMemFreeAsync(Ptr memory, Stream* stream) {
   ENTER("cuMemFreeAsync");
@@ -456,6 +487,14 @@ API fakeCudaStep(Stream* stream, const void* memory, bool (*step)(void*), void* 
   add_step(stream, [=] { return step(data); });
   return 0;
 }
+// Whether kernels of a GPU may use memory of this process, as NCCL's use that of callers on other GPUs.
+API fakeCudaReaches(const void* memory, int device) {
+  LOCK;
+  auto next = blocks.upper_bound(reinterpret_cast<Ptr>(memory));
+  if (next == blocks.begin()) return 0;
+  const Block& block = (--next)->second;
+  return atoi(setting("FAKE_CUDA_PEERS", "1")) == 0 || block.device == device || !block.pooled || pools[block.device].count(device) > 0;
+}
 API cuStreamDestroy_v2(Stream* stream) {
   LOCK;
   finish_all(*stream);
@@ -477,7 +516,7 @@ API cuEventQuery(Event* event) {
   ENTER("cuEventQuery");
   if (event->stream == nullptr) return 0;
   // A GPU gets on while somebody asks.
-  run(*event->stream, std::min(event->behind, event->stream->done + 2));
+  if (!run(*event->stream, std::min(event->behind, event->stream->done + 2))) run_others(*event->stream);
   return lost != 0 ? lost : event->stream->done >= event->behind ? 0 : 600;
 }
 API cuEventSynchronize(Event* event) {

@@ -65,6 +65,21 @@ export interface NativeDevice {
   close(): void;
 }
 
+/** A value that all GPUs of a group have: NCCL's number of its type, its elements, and its addresses on each GPU before and behind the sum. */
+export type NativeSum = readonly [
+  type: number,
+  count: number,
+  from: readonly number[],
+  to: readonly number[],
+];
+
+/** GPUs that add values up by NCCL, as native/cuda/group.h has them. */
+export interface NativeGroup {
+  /** Behind what each GPU was told before. What fails ends the group. */
+  allReduce(sums: readonly NativeSum[]): void;
+  close(): void;
+}
+
 /** The addon built from native/cuda. All that it throws has a `code`; `called` makes it one of Eagre's errors. */
 export interface CudaAddon {
   /** @param driver path or name of the driver's library. */
@@ -72,6 +87,7 @@ export interface CudaAddon {
     driver: string,
     ordinal: number,
   ) => NativeDevice;
+  readonly Group: new (devices: readonly NativeDevice[]) => NativeGroup;
   countDevices(driver: string): number;
   /** The first of these libraries that can be loaded. */
   findCompiler(paths: readonly string[]): { readonly path: string; readonly version: string };

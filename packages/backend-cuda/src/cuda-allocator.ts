@@ -1,12 +1,15 @@
+// Types in a circle: an allocator keeps the groups that add up its memory.
 import {
   type Allocator,
   type CudaMemory,
+  InvalidArgumentError,
   ResourceExhaustedError,
   type Storage,
   type Watcher,
 } from '@eagre/backend';
 import { GpuAllocator } from '@eagre/gpu-kernels';
-import { called, isCode, typed } from './addon.ts';
+import { type CudaAddon, called, isCode, typed } from './addon.ts';
+import { NcclGroup } from './nccl-group.ts';
 import type { Stream } from './stream.ts';
 
 /** Memory that was taken from the driver. */
@@ -17,7 +20,9 @@ export interface DeviceMemory {
 
 /** Memory of a GPU through CUDA. It is given back in the order of the stream, so that what was called before may use it. */
 export class CudaAllocator extends GpuAllocator<DeviceMemory> {
-  readonly #stream: Stream;
+  readonly stream: Stream;
+  /** Those that NCCL adds up with others, until it is closed. */
+  readonly groups: Set<NcclGroup> = new Set();
   readonly #most: number;
   #used = 0;
   /** What V8 collects where nobody tells of it earlier. */
@@ -28,25 +33,31 @@ export class CudaAllocator extends GpuAllocator<DeviceMemory> {
   readonly cuda: CudaMemory;
 
   /** @param gpu its number among the driver's. */
-  constructor(stream: Stream, gpu: number, host: () => Allocator, watcher: Watcher | undefined) {
+  constructor(
+    addon: CudaAddon,
+    stream: Stream,
+    gpu: number,
+    host: () => Allocator,
+    watcher: Watcher | undefined,
+  ) {
     super(host, watcher);
-    this.cuda = { gpu, mark: () => this.#mark() };
-    this.#stream = stream;
+    this.cuda = { gpu, mark: () => this.#mark(), group: (all) => NcclGroup.of(addon, all.map(ofCuda)) };
+    this.stream = stream;
     this.#most = stream.device.info().bytes;
   }
 
   synchronize(): void {
     for (const source of this.#takeSources()) source.synchronize();
-    this.#stream.read(this.#stream.faults, 4);
+    this.stream.read(this.stream.faults, 4);
   }
 
   async synchronizeAsync(): Promise<void> {
     for (const source of this.#takeSources()) await source.synchronizeAsync();
-    await this.#stream.readAsync(this.#stream.faults, 4);
+    await this.stream.readAsync(this.stream.faults, 4);
   }
 
   #mark(): { readonly event: number; readonly end: () => void } {
-    const { device } = this.#stream;
+    const { device } = this.stream;
     const number = called(() => device.record());
     return { event: called(() => device.handle(number)), end: () => called(() => device.drop(number)) };
   }
@@ -54,6 +65,7 @@ export class CudaAllocator extends GpuAllocator<DeviceMemory> {
   /** Nothing is given back any more: the driver has taken all of it. */
   close(): void {
     this.#isClosed = true;
+    for (const group of [...this.groups]) group.close();
   }
 
   /** A copy from another GPU, in the order of both. */
@@ -63,10 +75,20 @@ export class CudaAllocator extends GpuAllocator<DeviceMemory> {
     if (!(other instanceof CudaAllocator) || other.scalars.read(from, bytes) !== undefined) return false;
     this.scalars.copied(from, to);
     if (bytes === 0) return true;
-    const { device } = other.#stream;
-    called(() => this.#stream.device.copyFrom(to.address, device, from.address, bytes));
-    if (other.#stream.hasSuspects || other.#sources.size > 0) this.#sources.add(other);
+    const { device } = other.stream;
+    called(() => this.stream.device.copyFrom(to.address, device, from.address, bytes));
+    this.#came(other);
     return true;
+  }
+
+  #came(other: CudaAllocator): void {
+    if (other.stream.hasSuspects || other.#sources.size > 0) this.#sources.add(other);
+  }
+
+  /** Notes that memory has sums of what lay on all these GPUs. */
+  added(sums: readonly Storage[], all: readonly CudaAllocator[]): void {
+    for (const to of sums) this.scalars.forget(to);
+    for (const other of all) if (other !== this) this.#came(other);
   }
 
   /** They are asked once, also where they took from this one. */
@@ -78,20 +100,20 @@ export class CudaAllocator extends GpuAllocator<DeviceMemory> {
 
   protected readBytes(from: Storage, bytes: number): Uint8Array {
     for (const source of this.#takeSources()) source.synchronize();
-    return this.#stream.read(from.address, bytes);
+    return this.stream.read(from.address, bytes);
   }
 
   protected async readBytesAsync(from: Storage, bytes: number): Promise<Uint8Array> {
     for (const source of this.#takeSources()) await source.synchronizeAsync();
-    return this.#stream.readAsync(from.address, bytes);
+    return this.stream.readAsync(from.address, bytes);
   }
 
   protected writeBytes(to: Storage, bytes: Uint8Array): void {
-    called(() => this.#stream.device.write(to.address, bytes));
+    called(() => this.stream.device.write(to.address, bytes));
   }
 
   protected copyBytes(from: Storage, to: Storage, bytes: number): void {
-    called(() => this.#stream.device.copy(to.address, from.address, bytes));
+    called(() => this.stream.device.copy(to.address, from.address, bytes));
   }
 
   protected allocated(): number {
@@ -111,7 +133,7 @@ export class CudaAllocator extends GpuAllocator<DeviceMemory> {
 
   #allocate(bytes: number): number {
     try {
-      return this.#stream.allocate(bytes);
+      return this.stream.allocate(bytes);
     } catch (error) {
       // Not one of Eagre's errors: there may be memory when what was dropped is found.
       if (isCode(error, 'RESOURCE_EXHAUSTED')) throw error;
@@ -132,10 +154,15 @@ export class CudaAllocator extends GpuAllocator<DeviceMemory> {
     this.#used -= bytes;
     if (this.#isClosed) return;
     try {
-      this.#stream.device.free(address);
+      this.stream.device.free(address);
     } catch (error) {
       // It may be V8 that calls. Memory of a GPU that is lost is gone, which the next call tells.
-      if (!isCode(error, 'UNAVAILABLE')) this.#stream.throwLater(typed(error));
+      if (!isCode(error, 'UNAVAILABLE')) this.stream.throwLater(typed(error));
     }
   }
+}
+
+function ofCuda(allocator: Allocator): CudaAllocator {
+  if (allocator instanceof CudaAllocator) return allocator;
+  throw new InvalidArgumentError('NCCL adds values up between GPUs of NVIDIA only');
 }

@@ -7,7 +7,7 @@ import {
   FAULT,
   type Operand,
 } from '@eagre/gpu-kernels';
-import { called, type NativeDevice } from './addon.ts';
+import { type CudaAddon, called, type NativeDevice } from './addon.ts';
 import { CudaAllocator } from './cuda-allocator.ts';
 import { GraphedPlan, isStraight } from './graphed-plan.ts';
 import type { KernelImages } from './kernel-images.ts';
@@ -27,7 +27,13 @@ export class CudaBackend extends DispatchingBackend {
   readonly #kernels: CudaKernels;
   #hasWarned = false;
 
-  constructor(images: KernelImages, device: NativeDevice, index: number, watcher: Watcher | undefined) {
+  constructor(
+    addon: CudaAddon,
+    images: KernelImages,
+    device: NativeDevice,
+    index: number,
+    watcher: Watcher | undefined,
+  ) {
     super();
     const { name, capability, driverVersion } = device.info();
     this.name = index === 0 ? 'cuda' : `cuda${index}`;
@@ -38,7 +44,7 @@ export class CudaBackend extends DispatchingBackend {
     this.#kernels = new CudaKernels(images, device);
     this.#stream = new Stream(device, this.#kernels);
     const host = (): Allocator => hostOf(this).allocator;
-    this.allocator = new CudaAllocator(this.#stream, index, host, watcher);
+    this.allocator = new CudaAllocator(addon, this.#stream, index, host, watcher);
   }
 
   /** Launches of a straight plan become graphs, unless `EAGRE_CUDA_GRAPHS` is 0. */

@@ -26,6 +26,7 @@ export function openCuda(): readonly [GpuBackend, ...GpuBackend[]] {
   const images = new KernelImages(addon);
   const open = (index: number): CudaBackend =>
     new CudaBackend(
+      addon,
       images,
       called(() => new addon.Device(driver, index)),
       index,

@@ -44,7 +44,6 @@ export {
 export {
   CrossDeviceOps,
   HierarchicalCopyAllReduce,
-  NcclAllReduce,
   ReductionToOneDevice,
   type ReductionToOneDeviceOptions,
 } from './strategy/cross-device-ops.ts';
@@ -63,6 +62,7 @@ export {
 } from './strategy/extended.ts';
 export { type MirroredOptions, MirroredStrategy } from './strategy/mirrored.ts';
 export type { MirroredVariable } from './strategy/mirrored-variable.ts';
+export { NcclAllReduce, type NcclAllReduceOptions } from './strategy/nccl-all-reduce.ts';
 export { OneDeviceStrategy } from './strategy/one-device.ts';
 export { ReduceOp } from './strategy/reduce-op.ts';
 export { type CollectiveCallOptions, ReplicaContext } from './strategy/replica-context.ts';

@@ -23,6 +23,7 @@ export {
   type MultiWorkerMirroredOptions,
   MultiWorkerMirroredStrategy,
   NcclAllReduce,
+  type NcclAllReduceOptions,
   OneDeviceStrategy,
   type ParameterServerConnectOptions,
   type ParameterServerOptions,

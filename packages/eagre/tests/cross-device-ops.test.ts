@@ -49,7 +49,15 @@ describe('cross-device ops', () => {
   test('refuse what they do not do', () => {
     // @ts-expect-error tensors are not packed
     expect(() => new HierarchicalCopyAllReduce({ numPacks: 2 })).toThrow(tf.errors.InvalidArgumentError);
-    expect(() => new NcclAllReduce()).toThrow(tf.errors.UnimplementedError);
+    // As TensorFlow's op, which has no kernel for other devices.
+    const nccl = new MirroredStrategy({ devices: two, crossDeviceOps: new NcclAllReduce() });
+    const sum = tf.function(() =>
+      nccl.run(() => tf.distribute.getReplicaContext()?.allReduce('SUM', tf.constant(1))),
+    );
+    expect(sum).toThrow(/GPUs of NVIDIA .*REMOTE:0 is none/);
+    expect(sum).toThrow(tf.errors.InvalidArgumentError);
+    // @ts-expect-error not a number
+    expect(() => new NcclAllReduce({ numPacks: 'all' })).toThrow(tf.errors.InvalidArgumentError);
     expect(() => new ReductionToOneDevice({ reduceToDevice: '/nothing:0' })).toThrow();
     // @ts-expect-error no function
     expect(() => new ReductionToOneDevice({ accumulationFn: 3 })).toThrow(tf.errors.InvalidArgumentError);

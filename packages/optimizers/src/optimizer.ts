@@ -563,22 +563,30 @@ export abstract class Optimizer extends Module implements Trackable {
     return this.iterations;
   }
 
-  /** Gives variables their gradients as values that want it so. @returns the others */
+  /** Gives variables their gradients as values that want it so: of several replicas the largest, as of steps. @returns the others */
   #overwritten(pairs: readonly GradientAndVariable[]): readonly GradientAndVariable[] {
     const isOne = ([, variable]: GradientAndVariable): boolean =>
       (variable as Variable | undefined)?.overwriteWithGradient === true;
     if (!pairs.some(isOne)) return pairs;
     const { replica } = distribution;
-    if ((replica?.strategy.numReplicasInSync ?? 1) > 1)
-      throw new UnimplementedError(
-        'variables with overwriteWithGradient do not go with several replicas',
-        this.name,
-      );
+    const own = pairs.filter(
+      ([gradient, variable]) => isOne([gradient, variable]) && gradient !== null && gradient !== undefined,
+    );
     withoutTapes(() => {
       if (this.gradientAccumulationSteps !== null) inInitScope(() => this.#buildFor(pairs));
-      for (const [gradient, variable] of pairs.filter(isOne))
-        if (gradient !== null && gradient !== undefined)
-          this.#overwrite(variable, gradientOf(gradient, variable, this.name));
+      const values = own.map(([gradient, variable]) =>
+        gradientOf(gradient as TensorLike, variable, this.name),
+      );
+      const apply = (next: readonly Tensor[]): void => {
+        for (const [i, [, variable]] of own.entries()) this.#overwrite(variable, next[i]);
+      };
+      if (replica === null || replica.isUpdating || replica.strategy.numReplicasInSync === 1) apply(values);
+      else
+        replica.applyLargest(
+          values,
+          own.flatMap(([, variable]) => this.#largest.get(variable) ?? []).concat(own.map(([, v]) => v)),
+          apply,
+        );
     });
     return pairs.filter((pair) => !isOne(pair));
   }

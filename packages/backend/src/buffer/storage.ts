@@ -72,6 +72,32 @@ export interface CudaMemory {
   readonly gpu: number;
   /** An event of the driver behind all that was called before, by its handle, and what gives the event back. */
   mark(): { readonly event: number; readonly end: () => void };
+  /**
+   * What adds values up between several GPUs of this process by NCCL. There is one for each list of GPUs, made at the first call.
+   * @param all their memory, this one among it
+   * @throws UnimplementedError where there is no NCCL, InvalidArgumentError for other memory and a GPU that is there twice
+   */
+  group(all: readonly Allocator[]): CudaGroup;
+}
+
+/** Several GPUs of NVIDIA in one process that add values up together. */
+export interface CudaGroup {
+  /**
+   * Sums over all GPUs, in the order of each one's calls; several are one call of NCCL.
+   * @throws InvalidArgumentError for dtypes that NCCL does not add up, UnavailableError where it fails
+   */
+  allReduce(sums: readonly CudaSum[]): void;
+}
+
+/** A value of which each GPU of a group has its own. */
+export interface CudaSum {
+  readonly dtype: DType;
+  /** How many elements it has. */
+  readonly count: number;
+  /** Its memory on each GPU. */
+  readonly from: readonly Storage[];
+  /** Where each gets the sum: memory of its own, or that of the value. */
+  readonly to: readonly Storage[];
 }
 
 /**

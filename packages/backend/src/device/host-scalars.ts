@@ -25,6 +25,11 @@ export class HostScalars {
     else this.#copies.delete(to);
   }
 
+  /** Notes that the device writes what the host does not know. */
+  forget(to: Storage): void {
+    this.#copies.delete(to);
+  }
+
   copied(from: Storage, to: Storage): void {
     const known = this.#copies.get(from);
     if (known === undefined) this.#copies.delete(to);

@@ -120,6 +120,12 @@ export interface DistributionReplica {
     variables: readonly Variable[],
     apply: (sums: readonly Tensor[]) => void,
   ): void;
+  /** The same with each value's largest over all replicas, element by element. */
+  applyLargest(
+    values: readonly Tensor[],
+    variables: readonly Variable[],
+    apply: (largest: readonly Tensor[]) => void,
+  ): void;
 }
 
 /** The strategy whose scope or replica the code runs in, and the replica. */

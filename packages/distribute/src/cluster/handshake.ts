@@ -51,11 +51,9 @@ export function proofOf(token: string, role: 'member' | 'coordinator', nonces: r
 
 /** Whether a proof is the expected one. */
 export function isProof(given: unknown, expected: string): boolean {
-  return (
-    typeof given === 'string' &&
-    given.length === expected.length &&
-    nodeBuiltin('node:crypto').timingSafeEqual(Buffer.from(given), Buffer.from(expected))
-  );
+  if (typeof given !== 'string') return false;
+  const [one, two] = [Buffer.from(given), Buffer.from(expected)];
+  return one.length === two.length && nodeBuiltin('node:crypto').timingSafeEqual(one, two);
 }
 
 /** What is compared of clusters. */

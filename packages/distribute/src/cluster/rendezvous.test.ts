@@ -4,7 +4,7 @@ import { freePorts } from '../../../cli/src/free-ports.ts';
 import { withoutGloo } from '../testing/processes.ts';
 import type { Member } from './cluster-spec.ts';
 import { coordinatorOf } from './coordinator.ts';
-import { proofOf } from './handshake.ts';
+import { isProof, proofOf } from './handshake.ts';
 import { type Meeting, type RendezvousOptions, rendezvous } from './rendezvous.ts';
 
 // All ranks in this process: they meet over sockets all the same.
@@ -81,7 +81,9 @@ describe.skipIf(withoutGloo !== undefined)('rendezvous', () => {
     const error = await waiting;
     expect([error.name, error.message]).toEqual([
       'UnavailableError',
-      expect.stringMatching(/^worker 1 \(.*\) was started again$/),
+      expect.stringMatching(
+        /^worker 1 \(.*\) was started again, or connects another strategy of its program$/,
+      ),
     ]);
     await close(meetings);
     const again = await Promise.all([rendezvous({ ...options[0], generation: 1 }), restarted]);
@@ -170,6 +172,39 @@ describe.skipIf(withoutGloo !== undefined)('rendezvous', () => {
     for (const error of [await first, ...(await Promise.all(second))])
       expect(error.message).toMatch(/^worker 1 .* was started twice$/);
     await closeLater(options[0]);
+  });
+
+  it('says at once that one is gone before all are connected, as of one that is gone later', async () => {
+    const [, options] = (await cluster(2)).map((o) => ({ ...o, implementation: 'RING' as const }));
+    const [closed] = await freePorts(1);
+    // A rank 0 that meets the other, and listens nowhere else.
+    const server = createServer((socket) => {
+      socket.on('error', () => {}).write(`${JSON.stringify({ eagre: 3, nonce: 'mine' })}\n`);
+      socket.once('data', (d) => {
+        const { nonce, proof: _, cluster: __, ...hello } = JSON.parse(String(d));
+        const proof = proofOf('secret', 'coordinator', ['mine', nonce]);
+        const hellos = [{ ...hello, rank: 0, port: closed }, hello];
+        socket.end(`${JSON.stringify({ generation: 1, key: '7', hellos, proof })}\n`);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(portOf(options), '127.0.0.1', resolve));
+    open.push({ close: () => new Promise((resolve) => server.close(resolve)) });
+    const error = await errorOf(rendezvous(options));
+    expect([error.name, error.message]).toEqual([
+      'UnavailableError',
+      expect.stringMatching(
+        /^the processes could not connect: worker 0 .* cannot be reached: Connection refused/,
+      ),
+    ]);
+  });
+
+  it('takes no text of other bytes for a proof', () => {
+    const proof = proofOf('secret', 'member', ['a', 'b']);
+    expect([isProof(proof, proof), isProof('é'.repeat(64), proof), isProof('0'.repeat(64), proof)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 
   it('does not mind strangers', async () => {

@@ -17,6 +17,9 @@ import { gpusOf } from './gpus.ts';
 import { type Hello, introduce, protocol } from './handshake.ts';
 import { openSocket } from './sockets.ts';
 
+/** What ends so many milliseconds before the deadline, ends because of it. */
+const soon = 50;
+
 /** What a process brings. */
 export interface RendezvousOptions {
   /** All processes in the order of ranks; rank 0 listens at its address. */
@@ -47,7 +50,7 @@ export interface Meeting {
 
 /**
  * Meets the other processes.
- * @throws DeadlineExceededError where not all come in time, UnavailableError where rank 0's address is taken, PermissionDeniedError for a wrong token,
+ * @throws DeadlineExceededError where not all come in time, UnavailableError where rank 0's address is taken or one is gone again, PermissionDeniedError for a wrong token,
  *   FailedPreconditionError for another version, cluster or implementation, where MPI runs other processes or NCCL has too few GPUs,
  *   UnimplementedError without the library, here or on another process, UnavailableError where NCCL cannot begin
  */
@@ -74,7 +77,12 @@ export async function rendezvous(options: RendezvousOptions): Promise<Meeting> {
     const text = (cause as Error).message.replace(/rank (\d+)/, (_, rank: string) =>
       memberName(options.members[Number(rank)] as Member),
     );
-    throw new DeadlineExceededError(`the processes could not connect: ${text}`, undefined, { cause });
+    const isLate = Date.now() >= deadline - soon;
+    throw new (isLate ? DeadlineExceededError : UnavailableError)(
+      `the processes could not connect: ${text}`,
+      undefined,
+      { cause },
+    );
   }
   const names = options.members.map(memberName);
   return {
@@ -164,7 +172,10 @@ async function lead(options: RendezvousOptions, deadline: number): Promise<Prepa
 /** A process that comes again while its predecessor is thought alive ends the generation. */
 function watchReturns(coordinator: Coordinator, engine: NativeEngine, { members }: RendezvousOptions): void {
   coordinator.onReturn = (rank) =>
-    engine.fail('UNAVAILABLE', `${memberName(members[rank] as Member)} was started again`);
+    engine.fail(
+      'UNAVAILABLE',
+      `${memberName(members[rank] as Member)} was started again, or connects another strategy of its program`,
+    );
 }
 
 async function follow(options: RendezvousOptions, deadline: number): Promise<Prepared> {

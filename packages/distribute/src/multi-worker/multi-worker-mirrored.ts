@@ -99,7 +99,7 @@ export class MultiWorkerMirroredStrategy extends Strategy {
 
   /**
    * Waits until all processes are connected to each other. To be called again after an UnavailableError.
-   * @throws DeadlineExceededError that names who did not come; UnavailableError where the address of this process is taken;
+   * @throws DeadlineExceededError that names who did not come; UnavailableError where the address of this process is taken, or another is gone again;
    *   PermissionDeniedError for a wrong token; FailedPreconditionError where others run another version or were given another cluster;
    *   UnimplementedError where the library, Gloo, MPI or NCCL, is not installed
    */
@@ -149,6 +149,7 @@ export class MultiWorkerMirroredStrategy extends Strategy {
   async close(): Promise<void> {
     const { engine } = this.#processes;
     this.#processes.engine = undefined;
+    this.#processes.isClosed ||= engine !== undefined;
     await engine?.close();
   }
 

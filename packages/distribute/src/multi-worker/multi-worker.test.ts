@@ -51,7 +51,8 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
       for (const dtype of ['float16', 'bfloat16', 'int64', 'uint8', 'uint32', 'float64', 'complex64'])
         print(String(strategy.reduce('SUM', tf.cast([rank + 1, 3], dtype))));
       try { strategy.reduce('SUM', tf.constant(true)); } catch (error) { print([error.name, error.message]); }
-      await strategy.close();`,
+      await strategy.close();
+      try { strategy.reduce('SUM', 1); } catch (error) { print([error.name, error.message]); }`,
     );
     const shared = (rank: number): unknown[] => [
       [2, rank, rank === 0, 1],
@@ -76,6 +77,7 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
       expect(lines.slice(0, 10)).toEqual(shared(rank));
       for (const text of lines.slice(10, 17)) expect(text).toMatch(/\b3.*6/);
       expect(lines[17]).toEqual(['InvalidArgumentError', expect.stringContaining('bool')]);
+      expect(lines[18]).toEqual(['FailedPreconditionError', expect.stringContaining('was closed')]);
     }
   });
 

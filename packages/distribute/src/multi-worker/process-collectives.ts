@@ -46,17 +46,21 @@ export class ProcessCollectives implements Collectives {
   readonly rank: number;
   /** The engine of the current generation; undefined until the processes have met. */
   engine: Engine | undefined;
+  /** Whether there was one that the program closed. */
+  isClosed = false;
 
   constructor(size: number, rank: number) {
     this.size = size;
     this.rank = rank;
   }
 
-  /** @throws FailedPreconditionError before the processes have met */
+  /** @throws FailedPreconditionError before the processes have met, and when the program has closed the strategy */
   get connected(): Engine {
     if (this.engine === undefined)
       throw new FailedPreconditionError(
-        'the processes have not met yet: call `await strategy.connect()` after you make the strategy',
+        this.isClosed
+          ? 'the strategy was closed: call `await strategy.connect()` in all processes, so that they meet again'
+          : 'the processes have not met yet: call `await strategy.connect()` after you make the strategy',
         'MultiWorkerMirroredStrategy',
       );
     return this.engine;

@@ -1,4 +1,3 @@
-import { UnimplementedError } from '@eagre/backend';
 import { addN, device, type Tensor } from '@eagre/core';
 import { argumentsOf, checkFunction, takesArguments } from '@eagre/core/internal';
 import { devicesNamed } from './devices.ts';
@@ -7,6 +6,21 @@ import { devicesNamed } from './devices.ts';
 export abstract class CrossDeviceOps {
   /** @internal The sum of one value of each replica, which have one shape, in their order; `devices` are those of the replicas. */
   abstract sum(values: readonly Tensor[], devices: readonly string[]): Tensor;
+
+  /** @internal The sums of several values, where each replica needs them. @param given by replica, in the order of `devices` */
+  allReduce(
+    given: readonly (readonly Tensor[])[],
+    devices: readonly string[],
+    _op: string,
+  ): readonly (readonly Tensor[])[] {
+    const sums = given[0].map((_, i) =>
+      this.sum(
+        given.map((values) => values[i]),
+        devices,
+      ),
+    );
+    return given.map(() => sums);
+  }
 }
 
 /** Options of `ReductionToOneDevice`. */
@@ -65,22 +79,5 @@ export class HierarchicalCopyAllReduce extends CrossDeviceOps {
     return level[0].value;
   }
 }
-
-/** Adds values up by NCCL, NVIDIA's library for several GPUs: between processes, not between devices of one. */
-export class NcclAllReduce extends CrossDeviceOps {
-  /** @throws UnimplementedError always */
-  constructor(..._args: [options?: { readonly numPacks?: number } | null]) {
-    super();
-    throw new UnimplementedError(
-      "NCCL adds values up between processes, not between the devices of one; start a process for each GPU, with CommunicationOptions({ implementation: 'NCCL' }), or use new tf.distribute.ReductionToOneDevice()",
-      'NcclAllReduce',
-    );
-  }
-  /** @internal */
-  override sum(values: readonly Tensor[]): Tensor {
-    return addN([...values]);
-  }
-}
 // Tensors are not packed into larger ones, so there is no numPacks.
 takesArguments({ names: {} }, HierarchicalCopyAllReduce);
-takesArguments({ names: { numPacks: true } }, NcclAllReduce);

@@ -1,6 +1,6 @@
 // What replicas do together.
 import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
-import { concat, device, split, type Tensor, transpose } from '@eagre/core';
+import { concat, device, maximum, split, type Tensor, transpose } from '@eagre/core';
 import {
   addDims,
   type Dim,
@@ -36,6 +36,11 @@ export function sumOf(
   op: string,
   { crossDeviceOps, replicaDevices }: Partial<Pick<Group, 'crossDeviceOps' | 'replicaDevices'>> = {},
 ): Tensor {
+  checkAlike(tensors, op);
+  return crossDeviceOps?.sum(tensors, replicaDevices ?? []) ?? tensors.reduce((a, b) => a.add(b));
+}
+
+function checkAlike(tensors: readonly Tensor[], op: string): void {
   const [first] = tensors;
   for (const [i, t] of tensors.entries())
     if (!sameShape(dims(t), dims(first)))
@@ -43,7 +48,22 @@ export function sumOf(
         `replica 0 gives a tensor of shape ${showShape(first.shape)} and replica ${i} one of ${showShape(t.shape)}`,
         op,
       );
-  return crossDeviceOps?.sum(tensors, replicaDevices ?? []) ?? tensors.reduce((a, b) => a.add(b));
+}
+
+/** The sums of the values of this process's replicas, for each of them. */
+function sumsOf(
+  given: readonly (readonly Tensor[])[],
+  op: string,
+  group: Group,
+): readonly (readonly Tensor[])[] {
+  const { crossDeviceOps, replicaDevices } = group;
+  const columns = given[0].map((_, i) => given.map((values) => values[i]));
+  if (crossDeviceOps === null) {
+    const sums = columns.map((tensors) => sumOf(tensors, op));
+    return shared(given, sums);
+  }
+  for (const tensors of columns) checkAlike(tensors, op);
+  return crossDeviceOps.allReduce(given, replicaDevices, op);
 }
 
 /** The mean, given the sum of `count` values; of integers in float64, as in TensorFlow. */
@@ -56,6 +76,8 @@ function onFirst(group: Group, combine: Exchange['combine']): Exchange['combine'
   return (given) => device(group.replicaDevices[0], () => combine(given));
 }
 
+const shared = <T>(given: readonly unknown[], values: T): readonly T[] => given.map(() => values);
+
 /** Sum or mean over all replicas. */
 export function reduction(group: Group, op: ReduceOp, options: CollectiveOptions): Exchange {
   const { name } = options;
@@ -67,20 +89,48 @@ export function reduction(group: Group, op: ReduceOp, options: CollectiveOptions
         shape,
       })),
     combine: onFirst(group, (given) => {
-      const local = given[0].map((_, i) =>
-        sumOf(
-          given.map((values) => values[i]),
-          name,
-          group,
-        ),
-      );
-      const sums = group.collectives.size === 1 ? local : group.collectives.allReduce(local, options);
-      const results = op === 'SUM' ? sums : sums.map((sum) => meanOf(sum, group.numReplicasInSync));
-      return given.map(() => results);
+      const { collectives, replicaDevices, numReplicasInSync } = group;
+      const local = sumsOf(given, name, group);
+      const sums = collectives.size === 1 ? local : shared(given, collectives.allReduce(local[0], options));
+      if (op === 'SUM') return sums;
+      const means = new Map<readonly Tensor[], readonly Tensor[]>();
+      sums.forEach((own, i) => {
+        if (!means.has(own))
+          means.set(
+            own,
+            device(replicaDevices[i], () => own.map((sum) => meanOf(sum, numReplicasInSync))),
+          );
+      });
+      return sums.map((own) => means.get(own) as readonly Tensor[]);
     }),
     gradient: (dys) => meet(exchange, dys),
   };
   return exchange;
+}
+
+/** The largest of each element over all replicas. */
+export function largest(group: Group, options: CollectiveOptions): Exchange {
+  const { collectives } = group;
+  return {
+    name: options.name,
+    specs: (given, index) => given[index],
+    combine: onFirst(group, (given) => {
+      const local = given[0].map((_, i) => {
+        const values = given.map((each) => each[i]);
+        checkAlike(values, options.name);
+        return values.reduce((a, b) => maximum(a, b));
+      });
+      if (collectives.size === 1) return shared(given, local);
+      const all = collectives.allGather(
+        local.map((x) => x.expandDims(0)),
+        options,
+      );
+      return shared(
+        given,
+        all.map((x) => x.max(0)),
+      );
+    }),
+  };
 }
 
 /** The values of all replicas side by side. */

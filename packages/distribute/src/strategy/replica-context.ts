@@ -14,9 +14,10 @@ import {
   tree,
   within,
 } from '@eagre/core/internal';
+import type { Exchange } from '@eagre/graph';
 import type { CollectiveOptions } from './collectives.ts';
 import { type CommunicationOptions, collectiveOptions, gradientOptions } from './communication-options.ts';
-import { gathering, meet, reduction } from './exchanges.ts';
+import { gathering, largest, meet, reduction } from './exchanges.ts';
 import { Merge, type MergeFunction } from './merging.ts';
 import { MirroredVariable } from './mirrored-variable.ts';
 import { type ReduceOp, reduceOpOf } from './reduce-op.ts';
@@ -177,16 +178,33 @@ export class ReplicaContext implements DistributionReplica {
     variables: readonly Variable[],
     apply: (sums: readonly Tensor[]) => void,
   ): void {
+    const options = gradientOptions(this.strategy.communicationOptions, 'applyGradients');
+    this.#applyLater(reduction(this.strategy, 'SUM', options), gradients, variables, apply);
+  }
+
+  /** @internal */
+  applyLargest(
+    values: readonly Tensor[],
+    variables: readonly Variable[],
+    apply: (results: readonly Tensor[]) => void,
+  ): void {
+    this.#applyLater(largest(this.strategy, this.#options(null, 'largest')), values, variables, apply);
+  }
+
+  #applyLater(
+    exchange: Exchange,
+    values: readonly Tensor[],
+    variables: readonly Variable[],
+    apply: (results: readonly Tensor[]) => void,
+  ): void {
     for (const variable of variables)
       if (!(variable instanceof MirroredVariable) || variable.strategy !== this.strategy)
         throw new InvalidArgumentError(
           `the variable '${variable.path}' was not made in the scope of the strategy whose replicas update it: make the model in strategy.scope(…)`,
           'applyGradients',
         );
-    const options = gradientOptions(this.strategy.communicationOptions, 'applyGradients');
-    const sum = reduction(this.strategy, 'SUM', options);
     const { run } = this;
-    run.later(sum, gradients, (sums) => within(current, { run: updating }, () => apply(sums)));
+    run.later(exchange, values, (results) => within(current, { run: updating }, () => apply(results)));
     for (const variable of variables) if (variable instanceof MirroredVariable) variable.waitFor(run);
   }
 

@@ -1,11 +1,11 @@
-/** For tests: NCCL and GPUs that the processor plays, native/distribute/tests/fake_nccl.cc on native/cuda/tests/fake_cuda.cc. */
+/** For tests: NCCL and GPUs that the processor plays, native/cuda/tests/fake_nccl.cc on native/cuda/tests/fake_cuda.cc. */
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fakeCuda, fakeCudaEnvironment, hasFakeCuda } from '../../../backend-cuda/src/testing/fake-cuda.ts';
 import { compiler } from '../../../gpu-kernels/src/testing/cuda-shim.ts';
 
-const source = fileURLToPath(new URL('../../../../native/distribute/tests/fake_nccl.cc', import.meta.url));
+const source = fileURLToPath(new URL('../../../../native/cuda/tests/fake_nccl.cc', import.meta.url));
 const library = join(dirname(fakeCuda), 'libfake_nccl.so');
 
 /** Why tests of NCCL are skipped; undefined where they are not. */

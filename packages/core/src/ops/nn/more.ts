@@ -1,11 +1,12 @@
 // Functions of `tf.nn` that are made of others.
-import { type DType, dtypeTraits, InvalidArgumentError } from '@eagre/backend';
+import { type DType, dtypeTraits, FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import type { AxisLike, IntegerLike, IntegersLike, ShapeLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkNumber, checkOneOf, shown } from '../../arguments/checks.ts';
+import { distribution } from '../../dispatch/distribution.ts';
 import { opHooks, pair } from '../../dispatch/op.ts';
-import { productOf } from '../../shapes/dim.ts';
+import { mulDims, productOf } from '../../shapes/dim.ts';
 import { dims } from '../../shapes/dims.ts';
 import {
   type Axis,
@@ -210,7 +211,11 @@ export const localResponseNormalization: Response = /* @__PURE__ */ defineFuncti
   },
 );
 
-/** The sum of losses of examples over the size of the whole batch. @param options.globalBatchSize the number of losses unless given */
+/**
+ * The sum of losses of examples over the size of the whole batch, that of all replicas of a strategy together; 0 where that has no examples.
+ * @param options.globalBatchSize the number of losses, times the number of replicas, unless given
+ * @throws FailedPreconditionError in the scope of a strategy and outside of its replicas, unless the size is given
+ */
 export const computeAverageLoss: NamedFunction<
   [perExampleLoss: TensorLike],
   ['perExampleLoss'],
@@ -220,15 +225,19 @@ export const computeAverageLoss: NamedFunction<
   { perExampleLoss: kind.tensor },
   { sampleWeight: kind.tensor, globalBatchSize: kind.size },
   (perExampleLoss, { sampleWeight = null, globalBatchSize = null }) => {
-    const loss = floats(perExampleLoss, 'perExampleLoss', 'nn.computeAverageLoss');
+    const op = 'nn.computeAverageLoss';
+    const loss = floats(perExampleLoss, 'perExampleLoss', op);
     const weighted =
       sampleWeight === null ? loss : loss.mul(toTensor(sampleWeight, loss.dtype).cast(loss.dtype));
-    const size = globalBatchSize ?? (loss.rank === 0 ? 1 : dims(loss)[0]);
-    return weighted.sum().div(sizeValue(size as number, loss.dtype));
+    const size = globalBatchSize ?? mulDims(loss.rank === 0 ? 1 : dims(loss)[0], replicasHere(op));
+    return weighted.sum().divNoNan(sizeValue(size as number, loss.dtype));
   },
 );
 
-/** A regularization loss as one replica adds it: the sum, over the number of replicas, of which there is one here. */
+/**
+ * A regularization loss as one replica adds it: the sum, over the number of replicas.
+ * @throws FailedPreconditionError in the scope of a strategy and outside of its replicas
+ */
 export const scaleRegularizationLoss: NamedFunction<
   [regularizationLoss: TensorLike],
   ['regularizationLoss']
@@ -236,9 +245,22 @@ export const scaleRegularizationLoss: NamedFunction<
   'nn.scaleRegularizationLoss',
   { regularizationLoss: kind.tensor },
   {},
-  (regularizationLoss) =>
-    floats(regularizationLoss, 'regularizationLoss', 'nn.scaleRegularizationLoss').sum(),
+  (regularizationLoss) => {
+    const op = 'nn.scaleRegularizationLoss';
+    return floats(regularizationLoss, 'regularizationLoss', op).sum().div(replicasHere(op));
+  },
 );
+
+/** How many replicas there are, for code of one of them. */
+function replicasHere(op: string): number {
+  const { strategy, replica } = distribution;
+  if (strategy !== null && replica === null)
+    throw new FailedPreconditionError(
+      "it is a replica's share of a loss: call it in the function that strategy.run is given",
+      op,
+    );
+  return strategy?.numReplicasInSync ?? 1;
+}
 
 // ---- convolutions
 

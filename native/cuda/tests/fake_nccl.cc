@@ -1,12 +1,14 @@
-// An NCCL for machines without a GPU, on the fake driver of native/cuda/tests/fake_cuda.cc, which EAGRE_CUDA_DRIVER names. Ranks, in threads or processes,
+// An NCCL for machines without a GPU, on the fake driver of fake_cuda.cc, which EAGRE_CUDA_DRIVER names. Ranks, in threads or processes,
 // meet in a file of shared memory that the unique id names. It is made to show mistakes: whoever calls before the communicator has ended the last call,
 // does something else than the others, or gives memory of another GPU gets an error. A rank that is dead holds all others up, until they abort.
-// Environment variables: FAKE_NCCL_VERSION (22103), FAKE_NCCL_FAIL=function:error (at once), FAKE_NCCL_LATE=function:error (told by the communicator)
+// Environment variables: FAKE_NCCL_VERSION (22103), FAKE_NCCL_FAIL=function:error (at once), FAKE_NCCL_LATE=function:error (told by the communicator),
+// FAKE_NCCL_CALLS (a file to which a line is added for each group of calls)
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -44,7 +46,7 @@ enum : int { kAllReduce, kReduce, kBroadcast, kAllGather, kGroup };
 
 struct Place {
   std::atomic<int> joined;
-  int gpu;
+  int gpu, process, device;
   // How many operations it has given its part of, and how many it has read.
   std::atomic<uint64_t> posted, read;
   What what;
@@ -67,7 +69,10 @@ struct Comm {
   std::string path;
   Shared* shared = nullptr;
   char* buffers = nullptr;
+  // It exists for others from the end of the group on, in which it was made.
+  bool is_starting = false;
   bool has_begun = false, aborted = false;
+  int device = 0;
   // The last call is not ended until it was asked after twice.
   int pending = 0;
   int error = 0;
@@ -87,7 +92,7 @@ struct Comm {
   }
 };
 
-size_t size_of(int type) { return type == 1 ? 1 : type == 2 || type == 7 ? 4 : 8; }
+size_t size_of(int type) { return type <= 1 ? 1 : type == 6 || type == 9 ? 2 : type <= 3 || type == 7 ? 4 : 8; }
 
 // As NCCL's: integers wrap around, and no NaN is cared for.
 template <class T, class Sum> void combine(T* into, const T* x, size_t count, int op) {
@@ -98,9 +103,31 @@ template <class T, class Sum> void combine(T* into, const T* x, size_t count, in
 }
 void combine(void* into, const void* x, const What& what) {
   switch (what.type) {
+    case 0:
+    case 1: return combine<uint8_t, uint8_t>(static_cast<uint8_t*>(into), static_cast<const uint8_t*>(x), what.count, what.op);
+    case 3:
     case 2: return combine<int32_t, uint32_t>(static_cast<int32_t*>(into), static_cast<const int32_t*>(x), what.count, what.op);
+    case 5:
     case 4: return combine<int64_t, uint64_t>(static_cast<int64_t*>(into), static_cast<const int64_t*>(x), what.count, what.op);
     case 7: return combine<float, float>(static_cast<float*>(into), static_cast<const float*>(x), what.count, what.op);
+    case 6: return combine<_Float16, float>(static_cast<_Float16*>(into), static_cast<const _Float16*>(x), what.count, what.op);
+    case 9: {
+      auto* a = static_cast<uint16_t*>(into);
+      const auto* b = static_cast<const uint16_t*>(x);
+      const auto wide = [](uint16_t bits) {
+        const uint32_t all = static_cast<uint32_t>(bits) << 16;
+        float value;
+        memcpy(&value, &all, sizeof value);
+        return value;
+      };
+      for (size_t i = 0; i < what.count; i++) {
+        const float sum = wide(a[i]) + wide(b[i]);
+        uint32_t all;
+        memcpy(&all, &sum, sizeof all);
+        a[i] = static_cast<uint16_t>((all + 0x7fff + ((all >> 16) & 1)) >> 16);
+      }
+      return;
+    }
     default: return combine<double, double>(static_cast<double*>(into), static_cast<const double*>(x), what.count, what.op);
   }
 }
@@ -210,7 +237,9 @@ int begin(Handle handle, const char* function) {
   Comm& comm = **handle;
   if (const int error = injected("FAKE_NCCL_FAIL", function)) return error;
   if (comm.error != 0) return comm.error;
-  if (comm.pending > 0) {
+  // Calls of one group come together.
+  const bool is_grouped = std::find(in_group.begin(), in_group.end(), handle) != in_group.end();
+  if (comm.pending > 0 && !is_grouped) {
     comm.last = std::string(function) + " before the last call has ended";
     return kInvalidUsage;
   }
@@ -223,6 +252,7 @@ int hold(Handle handle, const char* function, const What& what, const void* in, 
   if (what.count * size_of(what.type) > kBuffer) return kInvalidArgument;
   comm.held.push_back(std::make_shared<Step>(Step{*handle, what, in, out, std::move(parts), stream}));
   comm.pending = 2;
+  if (group_depth > 0) in_group.push_back(handle);
   if (const int error = injected("FAKE_NCCL_LATE", function)) comm.error = error;
   return kInProgress;
 }
@@ -281,10 +311,22 @@ API ncclCommInitRankConfig(Handle* handle, int ranks, UniqueId id, int rank, Con
   comm->shared = static_cast<Shared*>(memory);
   comm->buffers = static_cast<char*>(memory) + sizeof(Shared);
   comm->pending = 1;
+  comm->device = device;
   comm->place(rank).gpu = comm->gpu;
-  comm->place(rank).joined = 1;
+  comm->place(rank).process = getpid();
+  comm->place(rank).device = device;
+  if (group_depth == 0) comm->place(rank).joined = 1;
+  else comm->is_starting = true;
   *handle = new std::shared_ptr<Comm>(std::move(comm));
+  if (group_depth > 0) in_group.push_back(*handle);
   return kInProgress;
+}
+// Whether the GPUs of this process reach memory: NCCL's kernels use each other's buffers there.
+static bool is_open(const Comm& comm, const void* memory) {
+  const auto reaches = driver<int (*)(const void*, int)>("fakeCudaReaches");
+  for (int r = 0; memory != nullptr && r < comm.ranks; r++)
+    if (comm.place(r).process == getpid() && reaches(memory, comm.place(r).device) == 0) return false;
+  return true;
 }
 API ncclCommGetAsyncError(Handle handle, int* error) {
   Comm& comm = **handle;
@@ -310,7 +352,10 @@ API ncclCommGetAsyncError(Handle handle, int* error) {
       const void* memory = !held->parts.empty() ? held->parts[0].memory : held->in != nullptr ? held->in : held->out;
       // Groups without parts touch nothing.
       if (memory == nullptr) continue;
-      if (add(held->stream, memory, step, new std::shared_ptr<Step>(held)) != 0) {
+      if (!is_open(comm, held->in) || !is_open(comm, held->out)) {
+        comm.last = "memory that the other GPUs of the process cannot use";
+        comm.error = kUnhandledCuda;
+      } else if (add(held->stream, memory, step, new std::shared_ptr<Step>(held)) != 0) {
         comm.last = "memory of another GPU";
         comm.error = kInvalidArgument;
       }
@@ -370,10 +415,21 @@ API ncclGroupStart() {
 API ncclGroupEnd() {
   if (group_depth == 0) return kInvalidUsage;
   if (--group_depth > 0) return 0;
+  if (const char* calls = setting("FAKE_NCCL_CALLS", nullptr))
+    if (FILE* file = fopen(calls, "ab")) {
+      fprintf(file, "group of %zu\n", in_group.size());
+      fclose(file);
+    }
   int result = kSuccess;
   while (!in_group.empty()) {
     const Handle comm = in_group.back();
     in_group.pop_back();
+    if ((*comm)->is_starting) {
+      (*comm)->is_starting = false;
+      (*comm)->place((*comm)->rank).joined = 1;
+      result = kInProgress;
+    }
+    if (!(*comm)->held.empty()) result = kInProgress;
     if ((*comm)->parts.empty()) continue;
     result = hold(comm, "ncclGroupEnd", {kGroup, 1, 0, 0, 0}, nullptr, nullptr, (*comm)->stream, std::move((*comm)->parts));
     (*comm)->parts.clear();
