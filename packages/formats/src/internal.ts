@@ -5,6 +5,12 @@ export { useCrc32c } from './archives/crc32c.ts';
 export { encodeElements } from './arrays/elements.ts';
 export { joined } from './bytes.ts';
 export { beginAtomic, isLeftover, ownMark, syncFile, syncFolder } from './files/atomic.ts';
+export {
+  deleteLeftoverFolders,
+  folderBeside,
+  replaceFolder,
+  restoreFolder,
+} from './files/folders.ts';
 export { type NativeFiles, useNativeFiles } from './files/native-files.ts';
 export { type NodeBuiltins, nodeBuiltin } from './files/node.ts';
 export { notRegular, OpenFiles, openRegular, readRegularSync } from './files/open-files.ts';
