@@ -14,6 +14,8 @@ export interface ModelContext {
   readonly external: (proto: onnx.TensorProto) => Uint8Array | undefined;
   /** How many nodes there are by now, with those of functions as often as they are called. */
   readonly count: { nodes: number };
+  /** What has to be imported before the model runs. */
+  readonly prepare: Set<() => Promise<void>>;
 }
 
 // Functions that call each other could be more than any memory holds.
@@ -264,6 +266,7 @@ export class Compiler {
     const bodies = attributes.flatMap(({ name = '', g }) =>
       g === undefined ? [] : [[name, this.#body(g)] as const],
     );
+    if (op.prepare !== undefined) this.#context.prepare.add(op.prepare);
     if (typeof op.eager === 'function' ? op.eager(attrs) : op.eager === true) this.eager = true;
     for (const i of op.hosts ?? []) {
       const name = inputs[i] ?? '';
