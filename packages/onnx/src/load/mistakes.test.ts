@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  ftruncateSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -350,6 +359,21 @@ describe('weights in other files', () => {
       await expect(loadFrom({ location })).rejects.toThrow(PermissionDeniedError);
     },
   );
+  test('of which only the bytes of tensors are read', async () => {
+    const large = openSync(join(folder, 'inner', 'large.bin'), 'w');
+    // A file with a hole of more bytes than there is memory.
+    ftruncateSync(large, 2 ** 42);
+    closeSync(large);
+    expect(await loadFrom({ location: 'large.bin', offset: String(2 ** 41), length: '8' })).toEqual([0, 0]);
+    expect(await loadFrom({ location: 'large.bin' })).toEqual([0, 0]);
+    await expect(loadFrom({ location: 'large.bin', length: String(2 ** 42) })).rejects.toThrow(DataLossError);
+  });
+  test('not beyond a link to a folder elsewhere, nor of a folder or a device', async () => {
+    symlinkSync(folder, join(folder, 'inner', 'up'));
+    await expect(loadFrom({ location: 'up/secret.bin' })).rejects.toThrow(PermissionDeniedError);
+    await expect(loadFrom({ location: 'sub' })).rejects.toThrow(DataLossError);
+    await expect(load('/dev/null')).rejects.toThrow(DataLossError);
+  });
   test('too short, or missing', async () => {
     await expect(loadFrom({ location: 'w.bin', offset: '8', length: '8' })).rejects.toThrow(DataLossError);
     await expect(loadFrom({ location: 'w.bin', offset: '-4', length: '8' })).rejects.toThrow(DataLossError);
