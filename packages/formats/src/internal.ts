@@ -2,6 +2,7 @@
 
 export { crc32 } from './archives/crc32.ts';
 export { useCrc32c } from './archives/crc32c.ts';
+export { mostUnpacked } from './archives/limits.ts';
 export { encodeElements } from './arrays/elements.ts';
 export { joined } from './bytes.ts';
 export { beginAtomic, isLeftover, ownMark, syncFile, syncFolder } from './files/atomic.ts';

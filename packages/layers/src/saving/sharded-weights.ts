@@ -12,7 +12,7 @@ import {
   readHdf5File,
   writeFileAtomic,
 } from '@eagre/formats';
-import { isLeftover, nodeBuiltin, ownMark } from '@eagre/formats/internal';
+import { isLeftover, mostUnpacked, nodeBuiltin, ownMark } from '@eagre/formats/internal';
 import type { Model } from '../models/model.ts';
 import { type LoadStateOptions, loadState } from './keras-state.ts';
 import { writeError } from './read-error.ts';
@@ -143,12 +143,15 @@ function withoutLeftovers(path: string): ReadonlySet<string> {
 export async function loadShards(model: Model, path: string, options: LoadStateOptions): Promise<void> {
   const list = listOf(path);
   const whole: Group = { children: new Map(), attributes: new Map() };
-  for (const name of shardNames(list, path))
-    await readHdf5File(shardPath(path, name, list), (root) => {
+  for (const name of shardNames(list, path)) {
+    const file = shardPath(path, name, list);
+    await readHdf5File(file, (root) => {
       if (root.attributes.get(MARK) !== list.metadata?.[MARK])
         throw new DataLossError(`${path}: ${name} was saved at another time than the list`, 'loadWeights');
-      merge(root, whole, `${path}: ${name}`, 0);
+      const { size } = nodeBuiltin('node:fs').statSync(file);
+      merge(root, whole, { file: `${path}: ${name}`, most: mostUnpacked(size), bytes: 0 }, 0);
     });
+  }
   loadState(model, whole, options);
 }
 
@@ -173,8 +176,17 @@ interface Group extends Hdf5Group {
 // Models in models nest a handful.
 const MOST_DEPTH = 256;
 
+/** A file as its arrays are read, of which few bytes may stand for very many. */
+interface ShardReading {
+  readonly file: string;
+  readonly most: number;
+  /** Of the arrays by now. */
+  bytes: number;
+}
+
 /** Reads all arrays of a group into one that has those of other files. */
-function merge(from: Hdf5Group, into: Group, file: string, depth: number): void {
+function merge(from: Hdf5Group, into: Group, reading: ShardReading, depth: number): void {
+  const { file, most } = reading;
   if (depth > MOST_DEPTH)
     throw new DataLossError(`${file}: groups in groups, more than ${MOST_DEPTH} of them`);
   for (const [name, child] of from.children) {
@@ -182,6 +194,9 @@ function merge(from: Hdf5Group, into: Group, file: string, depth: number): void 
     if (isHdf5Dataset(child)) {
       if (known !== undefined) throw new DataLossError(`${file}: ${name} is in two files`);
       const { shape, dtype, type, elementBytes, attributes } = child;
+      reading.bytes += shape.reduce((n, size) => n * size, elementBytes);
+      if (reading.bytes > most)
+        throw new DataLossError(`${file}: the arrays would take more than ${most} bytes`, 'loadWeights');
       const array = dtype === null ? null : child.read();
       const read: Hdf5Dataset['read'] = () => array ?? child.read();
       into.children.set(name, { shape, dtype, type, elementBytes, attributes, read });
@@ -193,7 +208,7 @@ function merge(from: Hdf5Group, into: Group, file: string, depth: number): void 
       into.children.set(name, group);
     }
     if (isHdf5Dataset(group)) throw new DataLossError(`${file}: ${name} is an array and a group`);
-    merge(child, group, file, depth + 1);
+    merge(child, group, reading, depth + 1);
   }
 }
 
