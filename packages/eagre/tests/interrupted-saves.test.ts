@@ -167,7 +167,7 @@ const program = await bundledProgram(
   'eagre/tests/testing',
 );
 // `pnpm fuzz --runs=30` kills more.
-const KILLS = Number(process.env['EAGRE_FUZZ_RUNS'] ?? 1);
+const KILLS = Math.min(40, Number(process.env['EAGRE_FUZZ_RUNS'] ?? 1));
 
 /** Starts the program, and ends it a moment after its first save. @returns the last save that it said was complete. */
 async function killed(args: readonly string[], signal: NodeJS.Signals, after: number): Promise<number> {
