@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SEED } from '@eagre/testing';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { goldenArchive } from '../../onnx/src/testing/archive.ts';
-import { modelOf, unpack } from '../../saved-model/src/testing/golden.ts';
+import { type Golden, goldenFile, modelOf, unpack } from '../../saved-model/src/testing/golden.ts';
 import { bundledProgram } from '../../testing/src/bundled.ts';
 import { temporaryFolder } from '../../testing/src/temporary.ts';
 import * as tf from '../src/index.ts';
@@ -169,9 +169,12 @@ describe.concurrent('damaged files of', () => {
     for (const name of ['training', 'v1', 'tables', 'normalization', 'named', 'flow', 'bidirectional'])
       unpack(modelOf(name), models);
     await (await trained()).export(join(models, 'own'), { verbose: false });
+    // The others take some time to be read.
+    for (const file of RUNS < 400 ? [] : ['more-models', 'composites', 'concrete-functions', 'version1'])
+      for (const model of goldenFile<Golden>(file).models) unpack(model, models, `${file}-${model.name}`);
   });
   of('keras', async (models) => {
-    for (const name of [
+    const few = [
       'shared',
       'attention',
       'bidirectional',
@@ -182,9 +185,11 @@ describe.concurrent('damaged files of', () => {
       'int8',
       'cells',
       'operations',
-    ]) {
+    ];
+    const all = readdirSync(GOLDEN).filter((name) => name.endsWith('.keras'));
+    for (const name of RUNS < 400 ? few.map((name) => `${name}.keras`) : all) {
       mkdirSync(join(models, name));
-      cpSync(join(GOLDEN, `${name}.keras`), join(models, name, 'model.keras'));
+      cpSync(join(GOLDEN, name), join(models, name, 'model.keras'));
     }
   });
   of(
@@ -214,6 +219,27 @@ describe.concurrent('damaged files of', () => {
       const own = join(models, name.replaceAll('/', '-'));
       mkdirSync(own);
       writeFileSync(join(own, 'model.onnx'), bytes);
+    }
+  });
+  of('onnx-nodes', (models) => {
+    // The node tests of the onnx package: some of them, evenly.
+    const files = goldenArchive('nodes.zip');
+    const { tests } = JSON.parse(new TextDecoder().decode(files.get('info.json'))) as {
+      readonly tests: Readonly<Record<string, { readonly models: readonly [at: number, length: number] }>>;
+    };
+    const entries = Object.entries(tests);
+    const step = Math.ceil(entries.length / (RUNS < 400 ? 20 : 1000));
+    for (const [
+      name,
+      {
+        models: [at, length],
+      },
+    ] of entries.filter((_, i) => i % step === 0)) {
+      mkdirSync(join(models, name));
+      writeFileSync(
+        join(models, name, 'model.onnx'),
+        files.get('models.bin')?.subarray(at, at + length) as Uint8Array,
+      );
     }
   });
   of(

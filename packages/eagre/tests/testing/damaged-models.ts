@@ -276,6 +276,10 @@ const kinds: Readonly<Record<string, Kind>> = (() => {
       damage: [proto('model.onnx'), bytes(['model.onnx']), proto('model.onnx'), spliced('model.onnx')],
       use: (at) => () => useOnnx(at('model.onnx')),
     },
+    'onnx-nodes': {
+      damage: [proto('model.onnx'), proto('model.onnx'), bytes(['model.onnx'])],
+      use: (at) => () => useOnnx(at('model.onnx')),
+    },
     'onnx-external': {
       damage: [proto('external.onnx'), bytes(['external.onnx'])],
       use: (at) => () => useOnnx(at('external.onnx')),
@@ -313,13 +317,19 @@ interface Subject {
   readonly folder: string;
   readonly files: ReadonlyMap<string, Uint8Array>;
   readonly use: (run: number) => Promise<unknown>;
-  /** What it gives when nothing is damaged. */
-  readonly right: string;
+  /** What it gives when nothing is damaged; undefined where it refuses what it is called with here. */
+  readonly right: string | undefined;
 }
 
 async function subjectIn(folder: string, use: Kind['use']): Promise<Subject> {
   const own = use((file) => join(folder, file));
-  return { folder, files: filesIn(folder), use: own, right: JSON.stringify(await own(0)) };
+  const files = filesIn(folder);
+  try {
+    return { folder, files, use: own, right: JSON.stringify(await own(0)) };
+  } catch (error) {
+    if (error instanceof tf.errors.EagreError) return { folder, files, use: own, right: undefined };
+    throw error;
+  }
 }
 
 async function main([kind, work, seed, from, to]: readonly string[]): Promise<void> {
@@ -348,7 +358,8 @@ async function main([kind, work, seed, from, to]: readonly string[]): Promise<vo
     const start = process.cpuUsage();
     try {
       const result = JSON.stringify(await subject.use(run));
-      if (isSummed && result !== subject.right) problem('other values below a checksum');
+      if (isSummed && subject.right !== undefined && result !== subject.right)
+        problem('other values below a checksum');
       used++;
     } catch (error) {
       if (!(error instanceof tf.errors.EagreError) || error.code === 'INTERNAL')

@@ -255,6 +255,60 @@ describe('bytes that are no model', () => {
   }, 240_000);
 });
 
+describe('ranks that an op does not take', () => {
+  test.each([
+    ['Trilu', [3]],
+    ['DepthToSpace', [2, 2]],
+    ['MaxPool', [2, 2]],
+  ])('%s of %j', async (op, shape) => {
+    const m = await load(model({ ...add, node: [node(op, ['x'], ['y'])], input: [value('x', shape)] }));
+    expect(() => m(zeros(shape))).toThrow(InvalidArgumentError);
+    expect(() => m(zeros(shape))).toThrow(
+      new RegExp(`${op} '${op}_node': input 0 has rank ${shape.length}, expected`),
+    );
+  });
+  test('lists of other lengths, and empty ones', async () => {
+    const ints = (name: string, list: number[]): onnx.TensorProto => ({
+      name,
+      dims: [list.length],
+      data_type: 7,
+      int64_data: list,
+    });
+    const sliced = (...lists: number[][]): Promise<(...inputs: unknown[]) => unknown> =>
+      load(
+        model({
+          node: [node('Slice', ['x', ...lists.map((_, i) => `l${i}`)], ['y'])],
+          input: [value('x', [3, 3])],
+          output: [value('y')],
+          initializer: lists.map((list, i) => ints(`l${i}`, list)),
+        }),
+      ) as never;
+    for (const lists of [
+      [[0, 0], [1]],
+      [[0], [1], [0, 1]],
+      [[0], [1], [0], []],
+    ]) {
+      const m = await sliced(...lists);
+      expect(() => m(zeros([3, 3]))).toThrow(/Slice 'Slice_node': \d starts do not fit/);
+    }
+    const m = await load(
+      model({
+        ...add,
+        node: [node('Trilu', ['x', 'k'], ['y'])],
+        input: [value('x', [2, 2])],
+        initializer: [ints('k', [])],
+      }),
+    );
+    expect(() => m(zeros([2, 2]))).toThrow(/Trilu 'Trilu_node': input 1 is empty/);
+  });
+  test.each([[[]], [[2]], [[2, 2, 2]]])('EyeLike of %j', async (shape) => {
+    const graph = { ...add, node: [node('EyeLike', ['x'], ['y'])], input: [value('x', shape)] };
+    const m = await load(model(graph));
+    expect(() => m(zeros(shape))).toThrow(InvalidArgumentError);
+    expect(() => m(zeros(shape))).toThrow(/EyeLike 'EyeLike_node': (expected a matrix|input 0 has rank)/);
+  });
+});
+
 describe('sizes that no memory has', () => {
   const scales = (list: number[]) => ({
     ...add,

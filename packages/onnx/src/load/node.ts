@@ -103,6 +103,16 @@ export class NodeCall {
     );
   }
 
+  /** The first integer of an input that has to be known. */
+  int(i: number): number {
+    return this.ints(i)[0] ?? this.fail(`input ${i} is empty`);
+  }
+
+  /** The first number of an input that has to be known. */
+  number(i: number): number {
+    return this.numbers(i)[0] ?? this.fail(`input ${i} is empty`);
+  }
+
   /** The numbers of an input that have to be known. */
   numbers(i: number): number[] {
     const x = this.x(i);
