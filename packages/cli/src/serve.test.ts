@@ -174,13 +174,13 @@ describe('eagre serve', () => {
       }
     };
     const clients = Array.from({ length: 16 }, client);
-    await new Promise((done) => setTimeout(done, 300));
+    // However busy the machine is.
+    await vi.waitFor(() => expect(good).toBeGreaterThan(32), { timeout: 20_000, interval: 10 });
     stopped = true;
     child.kill('SIGTERM');
     await Promise.all(clients);
     expect(await ended).toBe(0);
     const answered = out().match(/"status":200/g)?.length;
-    expect(good).toBeGreaterThan(16);
     expect(answered).toBe(good);
     expect([503]).toEqual(expect.arrayContaining([...others]));
   });
