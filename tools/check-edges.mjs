@@ -53,7 +53,7 @@ const permitted = {
     'backend',
   ],
   'saved-model': ['core', 'autodiff', 'graph', 'data', 'checkpoint', 'formats', 'backend'],
-  onnx: ['core', 'graph', 'formats', 'backend'],
+  onnx: ['core', 'graph', 'data', 'formats', 'backend'],
   serving: ['core', 'graph', 'saved-model', 'formats', 'backend'],
   distribute: [
     'core',

@@ -19,7 +19,7 @@ import {
   writeFileAtomic,
   writeFileAtomicSync,
 } from '@eagre/formats';
-import { nodeBuiltin, readRegularSync } from '@eagre/formats/internal';
+import { mostUnpacked, nodeBuiltin, readRegularSync } from '@eagre/formats/internal';
 import type { Bundle, Values } from './bundle.ts';
 import { attributeKey, DEEP, splitKey, splitSlotPath, unescapeName } from './names.ts';
 
@@ -81,7 +81,9 @@ function encode(path: string, format: ArrayFormat, values: Values): Uint8Array {
 export function openArrayFile(path: string, format: ArrayFormat): Bundle {
   const bytes = readRegularSync(path, format);
   const arrays =
-    format === 'npz' ? decodeNpz(bytes, { file: path }) : decodeSafetensors(bytes, { file: path }).tensors;
+    format === 'npz'
+      ? decodeNpz(bytes, { file: path, maxBytes: mostUnpacked(bytes.length) })
+      : decodeSafetensors(bytes, { file: path }).tensors;
   const keys = new Map([...arrays].map(([name, array]) => [keyOf(name), array]));
   const arrayAt = (key: string): NDArray => {
     const array = keys.get(key);

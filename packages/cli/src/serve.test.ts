@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { bundled } from '../../testing/src/bundled.ts';
 import { program } from './program.ts';
 import { type ServeOptions, serve } from './serve.ts';
@@ -61,6 +61,32 @@ async function served(
   return { models, lines, predict: async (name) => answers.get(name) };
 }
 
+/** A server in a process of its own. */
+async function started(...args: readonly string[]): Promise<{
+  readonly child: ChildProcess;
+  readonly url: string;
+  readonly ended: Promise<number | null>;
+  out(): string;
+}> {
+  const code = `import { run } from ${JSON.stringify(cli)}; process.exitCode = await run(process.argv.slice(1), '1');`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', code, '--', ...args], {
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+  let out = '';
+  const ended = new Promise<number | null>((done) => child.on('close', done));
+  const url = await new Promise<string>((done, fail) => {
+    let errors = '';
+    child.stderr.on('data', (data) => (errors += data));
+    child.stdout.on('data', (data) => {
+      out += data;
+      const found = /at (http:\S+)/.exec(out)?.[1];
+      if (found !== undefined) done(found);
+    });
+    child.on('close', () => fail(new Error(errors)));
+  });
+  return { child, url, ended, out: () => out };
+}
+
 describe('eagre serve', () => {
   test('serves several models, one model, and a SavedModel', async () => {
     const all = await served(folder);
@@ -103,7 +129,6 @@ describe('eagre serve', () => {
   });
 
   test('answers what it has begun when it is told to stop, and ends', async () => {
-    const code = `import { run } from ${JSON.stringify(cli)}; process.exitCode = await run(process.argv.slice(1), '1');`;
     const args = [
       'serve',
       join(folder, 'half'),
@@ -114,27 +139,102 @@ describe('eagre serve', () => {
       '--batch-timeout',
       '400000',
     ];
-    const child = spawn(process.execPath, ['--input-type=module', '-e', code, '--', ...args], {
-      env: { ...process.env, NODE_OPTIONS: '' },
-    });
-    let out = '';
-    const ended = new Promise<number | null>((done) => child.on('close', done));
-    const url = await new Promise<string>((done, fail) => {
-      let errors = '';
-      child.stderr.on('data', (data) => (errors += data));
-      child.stdout.on('data', (data) => {
-        out += data;
-        const found = /at (http:\S+)/.exec(out)?.[1];
-        if (found !== undefined) done(found);
-      });
-      child.on('close', () => fail(new Error(errors)));
-    });
-    expect(out).toContain('Eagre serves half at');
+    const { child, url, ended, out } = await started(...args);
+    expect(out()).toContain('Eagre serves half at');
     // The batch waits for others when the signal comes.
     const answer = fetch(`${url}/v1/models/half:predict`, { method: 'POST', body: '{"instances": [2]}' });
     await new Promise((done) => setTimeout(done, 150));
     child.kill('SIGTERM');
     expect(await (await answer).json()).toEqual({ predictions: [4] });
     expect(await ended).toBe(0);
+  });
+
+  test('answers all that it has begun when it is told to stop under load', async () => {
+    const args = ['serve', join(folder, 'half'), '--port', '0', '--request-log'];
+    const { child, url, ended, out } = await started(...args);
+    let [good, stopped] = [0, false];
+    const others = new Set<unknown>();
+    const client = async (): Promise<void> => {
+      for (;;) {
+        try {
+          const answer = await fetch(`${url}/v1/models/half:predict`, {
+            method: 'POST',
+            body: '{"instances": [2]}',
+          });
+          const json: unknown = await answer.json();
+          if (answer.status === 200) {
+            expect(json).toEqual({ predictions: [4] });
+            good++;
+          } else others.add(answer.status);
+        } catch (error) {
+          // Nobody listens any more, or an idle connection was closed.
+          if (!stopped) throw error;
+          return;
+        }
+      }
+    };
+    const clients = Array.from({ length: 16 }, client);
+    // However busy the machine is.
+    await vi.waitFor(() => expect(good).toBeGreaterThan(32), { timeout: 20_000, interval: 10 });
+    stopped = true;
+    child.kill('SIGTERM');
+    await Promise.all(clients);
+    expect(await ended).toBe(0);
+    const answered = out().match(/"status":200/g)?.length;
+    expect(answered).toBe(good);
+    expect([503]).toEqual(expect.arrayContaining([...others]));
+  });
+
+  test('swaps versions under load, and no request fails', async () => {
+    const base = join(folder, 'swapped');
+    const publish = (version: string, model: string, change = (_: string): void => undefined): void => {
+      unpack(model, `aside-${version}`);
+      change(join(folder, `aside-${version}`));
+      mkdirSync(base, { recursive: true });
+      renameSync(join(folder, `aside-${version}`), join(base, version));
+    };
+    publish('1', 'half_plus_2');
+    const lines: string[] = [];
+    const server = await serve(
+      base,
+      { host: '127.0.0.1', port: 0, poll: 0.05, batchSize: 4 },
+      { write: (text) => lines.push(text) },
+    );
+    const seen = new Set<unknown>();
+    let isOver = false;
+    const client = async (): Promise<void> => {
+      while (!isOver) {
+        const answer = await fetch(`${server.url}/v1/models/swapped:predict`, {
+          method: 'POST',
+          body: '{"instances": [2]}',
+        });
+        expect(answer.status).toBe(200);
+        seen.add(((await answer.json()) as { predictions: number[] }).predictions[0]);
+      }
+    };
+    const clients = Promise.all(Array.from({ length: 8 }, client));
+    const until = (condition: () => boolean): Promise<void> =>
+      vi.waitFor(() => expect(condition()).toBe(true), { timeout: 20_000, interval: 20 });
+    try {
+      publish('2', 'half_plus_3');
+      await until(() => String(server.models['swapped']) === '2');
+      // Damaged in three ways: each is refused, and the one before goes on.
+      publish('3', 'half_plus_2', (path) => writeFileSync(join(path, 'saved_model.pb'), 'no model'));
+      publish('4', 'half_plus_2', (path) => rmSync(join(path, 'variables'), { recursive: true }));
+      publish('5', 'half_plus_2', (path) =>
+        writeFileSync(join(path, 'variables/variables.data-00000-of-00001'), ''),
+      );
+      await until(() => lines.some((line) => line.startsWith('cannot load version 5')));
+      expect(server.models['swapped']).toEqual([2]);
+      for (const version of ['5', '4', '3']) rmSync(join(base, version), { recursive: true });
+      // The one that is served is taken away: the one that is left is loaded first.
+      rmSync(join(base, '2'), { recursive: true });
+      await until(() => String(server.models['swapped']) === '1');
+    } finally {
+      isOver = true;
+    }
+    await clients;
+    expect([...seen].sort()).toEqual([3, 4]);
+    await server.close();
   });
 });

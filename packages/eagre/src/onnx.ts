@@ -1,5 +1,13 @@
 /**
  * `tf.onnx`: models and functions as ONNX files, and ONNX files as functions. The code is loaded by the first call.
  */
-export type { LoadOptions, OnnxModel, OnnxResult, OnnxValueInfo, SaveOptions, SaveTarget } from '@eagre/onnx';
+export type {
+  LoadOptions,
+  OnnxMap,
+  OnnxModel,
+  OnnxResult,
+  OnnxValueInfo,
+  SaveOptions,
+  SaveTarget,
+} from '@eagre/onnx';
 export { load, save } from '@eagre/onnx/internal';

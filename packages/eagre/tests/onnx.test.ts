@@ -132,6 +132,33 @@ describe('what is written', () => {
 });
 
 describe('what is refused', () => {
+  const matrices: Readonly<Record<string, (x: tf.Tensor) => tf.Tensor>> = {
+    Cholesky: (x) => tf.linalg.cholesky(x),
+    Qr: (x) => tf.linalg.qr(x)[0],
+    MatrixTriangularSolve: (x) => tf.linalg.triangularSolve(x, x),
+    Svd: (x) => tf.linalg.svd(x, { computeUV: false }) as unknown as tf.Tensor,
+    SelfAdjointEigV2: (x) => tf.linalg.eigh(x)[0],
+    Lu: (x) => tf.linalg.lu(x)[0],
+  };
+  test.each(Object.entries(matrices))('%s, with the name of its layer', async (op, call) => {
+    class Factors extends tf.layers.Layer {
+      override computeOutputShape(shape: readonly (number | null)[]): readonly (number | null)[] {
+        return op === 'Svd' || op === 'SelfAdjointEigV2' ? shape.slice(0, -1) : shape;
+      }
+      override call(x: tf.Tensor): tf.Tensor {
+        return call(x);
+      }
+    }
+    const x = tf.Input([3, 3]);
+    const model = new tf.Model(x, new Factors({ name: 'factors' })(x));
+    const saved = tf.onnx.save(model, at('never.onnx'));
+    await expect(saved).rejects.toThrow(tf.errors.UnimplementedError);
+    await expect(saved).rejects.toThrow(
+      new RegExp(`ONNX has no form of the node '.*/factors/${op}.*' \\(${op}\\)`),
+    );
+    expect(existsSync(at('never.onnx'))).toBe(false);
+  });
+
   const save = (f: (...xs: tf.Tensor[]) => unknown, ...specs: tf.TensorSpec[]): Promise<void> =>
     tf.onnx.save(f as never, at('never.onnx'), { inputSignature: specs });
 

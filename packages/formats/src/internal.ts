@@ -2,9 +2,16 @@
 
 export { crc32 } from './archives/crc32.ts';
 export { useCrc32c } from './archives/crc32c.ts';
+export { mostUnpacked } from './archives/limits.ts';
 export { encodeElements } from './arrays/elements.ts';
 export { joined } from './bytes.ts';
 export { beginAtomic, isLeftover, ownMark, syncFile, syncFolder } from './files/atomic.ts';
+export {
+  deleteLeftoverFolders,
+  folderBeside,
+  replaceFolder,
+  restoreFolder,
+} from './files/folders.ts';
 export { type NativeFiles, useNativeFiles } from './files/native-files.ts';
 export { type NodeBuiltins, nodeBuiltin } from './files/node.ts';
 export { notRegular, OpenFiles, openRegular, readRegularSync } from './files/open-files.ts';

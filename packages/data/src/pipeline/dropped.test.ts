@@ -102,11 +102,11 @@ test.runIf(linux)(
       }
     };
     dropMany();
-    expect(readdirSync(folder).some((name) => name.startsWith('kept.partial-'))).toBe(true);
+    expect(readdirSync(folder).some((name) => name.startsWith('.kept.'))).toBe(true);
     await vi.waitFor(() => {
       (globalThis.gc as () => void)();
       // The engine may still hold a few.
-      expect(readdirSync(folder).filter((name) => name.startsWith('kept')).length).toBeLessThan(5);
+      expect(readdirSync(folder).filter((name) => name.includes('kept')).length).toBeLessThan(5);
     });
     // One that is kept goes on.
     expect([...(all[2] as Dataset<Tensor>)].map((x) => x.size)).toEqual([50_000, 50_000, 50_000]);

@@ -8,7 +8,13 @@ import {
 } from '@eagre/backend';
 import { checkPath } from '@eagre/core/internal';
 import { makeFolders, RecordFileWriter, writeFileAtomicSync } from '@eagre/formats';
-import { isLeftover, nodeBuiltin, ownMark } from '@eagre/formats/internal';
+import {
+  deleteLeftoverFolders,
+  folderBeside,
+  nodeBuiltin,
+  replaceFolder,
+  restoreFolder,
+} from '@eagre/formats/internal';
 import type { ElementSpec } from '../elements/element-spec.ts';
 import { loadElement, saveElement } from '../elements/saved.ts';
 import type { Element } from '../elements/structure.ts';
@@ -78,7 +84,7 @@ export class SavedWriter {
   /** @throws FailedPreconditionError when something else is at `path`. */
   constructor(path: string, spec: ElementSpec | null, compression: Compression, what: string) {
     this.#path = nodeBuiltin('node:path').resolve(path);
-    this.#temporary = `${this.#path}.partial-${ownMark()}`;
+    this.#temporary = folderBeside(this.#path);
     this.#spec = spec;
     this.#compression = compression;
     this.#what = what;
@@ -117,7 +123,6 @@ export class SavedWriter {
   }
 
   #finish(): void {
-    const { existsSync, renameSync, rmSync } = nodeBuiltin('node:fs');
     this.#records?.close();
     this.#records = null;
     const info = {
@@ -127,11 +132,7 @@ export class SavedWriter {
       spec: specToJson(this.#spec),
     };
     writeFileAtomicSync(`${this.#temporary}/${INFO}`, `${JSON.stringify(info)}\n`);
-    // Moved away before it is deleted: a crash leaves one of the two whole.
-    const earlier = `${this.#temporary}.earlier`;
-    if (existsSync(this.#path)) renameSync(this.#path, earlier);
-    renameSync(this.#temporary, this.#path);
-    rmSync(earlier, { recursive: true, force: true });
+    replaceFolder(this.#path, this.#temporary);
   }
 
   /** Leaves nothing behind. May follow `finish`. */
@@ -146,24 +147,11 @@ export class SavedWriter {
   }
 }
 
-/** Deletes what processes that were killed while they saved a dataset at this path have left; puts an earlier dataset back that one had moved away. */
-function deleteLeftoverFolders(path: string): void {
-  const { existsSync, readdirSync, renameSync, rmSync } = nodeBuiltin('node:fs');
-  const { basename, dirname, join } = nodeBuiltin('node:path');
-  const start = `${basename(path)}.partial-`;
-  for (const name of readdirSync(dirname(path))) {
-    if (!name.startsWith(start)) continue;
-    const isEarlier = name.endsWith('.earlier');
-    if (!isLeftover(name.slice(start.length, isEarlier ? -'.earlier'.length : undefined))) continue;
-    const left = join(dirname(path), name);
-    if (isEarlier && !existsSync(path)) renameSync(left, path);
-    else rmSync(left, { recursive: true, force: true });
-  }
-}
-
 function readInfo(path: string, what: string): Info {
   let json: Readonly<Record<string, unknown>>;
   try {
+    // A save that was killed may have moved it away.
+    restoreFolder(nodeBuiltin('node:path').resolve(path));
     json = JSON.parse(nodeBuiltin('node:fs').readFileSync(`${path}/${INFO}`, 'utf8'));
   } catch (cause) {
     if (cause instanceof SyntaxError) throw new DataLossError(`${path}/${INFO} is damaged`, what, { cause });

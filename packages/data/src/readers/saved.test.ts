@@ -200,11 +200,11 @@ it('what a killed process has left is deleted, or put back, at the next save', a
   const [machine] = ownMark().split('-');
   const path = join(root, 'd');
   await Dataset.range(3).save(path);
-  const left = `${path}.partial-${machine}-${dead}-x`;
+  const left = (where = machine): string => join(root, `.d.${where}-${dead}-x`);
   // It died between the two renames: the earlier dataset is there under another name only.
-  renameSync(path, `${left}.earlier`);
-  mkdirSync(left);
-  const other = `${path}.partial-elsewhere-${dead}-x`;
+  renameSync(path, `${left()}.old`);
+  mkdirSync(`${left()}.tmp`);
+  const other = `${left('elsewhere')}.tmp`;
   mkdirSync(other);
   await expect(
     Dataset.range(2)
@@ -216,6 +216,8 @@ it('what a killed process has left is deleted, or put back, at the next save', a
       )
       .save(path),
   ).rejects.toThrow();
-  expect(readdirSync(root).sort()).toEqual(['d', basename(other)]);
+  expect(readdirSync(root).sort()).toEqual([basename(other), 'd']);
+  // Whoever reads it puts it back, too.
+  renameSync(path, `${left()}.old`);
   expect([...Dataset.load(path)]).toHaveLength(3);
 });

@@ -1,5 +1,15 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  ftruncateSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -20,6 +30,7 @@ import {
   writeNpzFile,
   writeSafetensorsFile,
 } from './files.ts';
+import { readRegularSync } from './open-files.ts';
 
 const array: NDArray = { dtype: 'int32', shape: [2, 2], data: new Int32Array([1, 2, 3, 4]) };
 let folder: string;
@@ -49,6 +60,18 @@ describe('what killed processes have left', () => {
       await write(join(folder, 'y'), 'new');
       expect(readdirSync(folder).sort()).toEqual([...kept, 'y'].sort());
     }
+  });
+
+  it('a file of more bytes than memory holds is no RangeError', async () => {
+    const path = join(folder, 'hole');
+    const file = openSync(path, 'w');
+    // Nothing of it is on the disk.
+    ftruncateSync(file, 2 ** 43);
+    closeSync(file);
+    await expect(readFileBytes(path)).rejects.toThrow(FormatError);
+    await expect(readFileBytes(path)).rejects.toThrow(/hole: the size: expected what memory holds/);
+    expect(() => readRegularSync(path, 'npz')).toThrow(FormatError);
+    expect(() => readRegularSync(path, 'npz')).toThrow(/hole: the size: expected less than 2 GiB/);
   });
 
   it('a pipe is not replaced by a file', async () => {

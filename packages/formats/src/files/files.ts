@@ -9,6 +9,7 @@ import {
   encodeSafetensors,
   type Safetensors,
 } from '../arrays/safetensors.ts';
+import { errorsFor } from '../errors.ts';
 import { writeFileAtomic } from './atomic.ts';
 import { nodeBuiltin } from './node.ts';
 import { notRegular } from './open-files.ts';
@@ -19,7 +20,7 @@ const CHUNK_BYTES = 2 ** 30;
 /**
  * Reads a whole file, of any size that fits the memory. Node only.
  *
- * @throws FormatError for a pipe or a device. Node's system error, e.g. with code `ENOENT`.
+ * @throws FormatError for a pipe or a device, and for more bytes than there is memory for. Node's system error, e.g. with code `ENOENT`.
  */
 export async function readFileBytes(path: string): Promise<Uint8Array> {
   const { constants, promises } = nodeBuiltin('node:fs');
@@ -28,7 +29,7 @@ export async function readFileBytes(path: string): Promise<Uint8Array> {
     const about = await file.stat();
     // To read a folder fails by itself.
     if (!about.isFile() && !about.isDirectory()) throw notRegular(path, 'file');
-    const bytes = new Uint8Array(about.size);
+    const bytes = roomFor(about.size, path);
     let at = 0;
     while (at < bytes.length) {
       const { bytesRead } = await file.read(bytes, at, Math.min(CHUNK_BYTES, bytes.length - at), at);
@@ -38,6 +39,15 @@ export async function readFileBytes(path: string): Promise<Uint8Array> {
     return bytes.subarray(0, at);
   } finally {
     await file.close();
+  }
+}
+
+/** @throws FormatError for more than there is memory for */
+function roomFor(size: number, path: string): Uint8Array {
+  try {
+    return new Uint8Array(size);
+  } catch (cause) {
+    throw errorsFor('file', path)('the size', 'what memory holds', `${size} bytes`, cause);
   }
 }
 

@@ -3,6 +3,7 @@ import { nodeBuiltin } from './node.ts';
 
 // A program may read thousands of files before the event loop comes round.
 const MOST_IDLE = 16;
+const MOST_BYTES = 2 ** 31;
 
 /**
  * Opens a file to read it. Node only.
@@ -24,11 +25,14 @@ export function openRegular(path: string, format = 'checkpoint'): number {
 export const notRegular = (path: string, format: string): FormatError =>
   errorsFor(format, path)('the file', 'a regular one', 'a folder, a pipe or a device');
 
-/** The bytes of a whole file, below 2 GiB. Node only. @throws as {@link openRegular} */
+/** The bytes of a whole file, below 2 GiB. Node only. @throws as {@link openRegular}, and FormatError for more */
 export function readRegularSync(path: string, format: string): Uint8Array {
   const fs = nodeBuiltin('node:fs');
   const file = openRegular(path, format);
   try {
+    const { size } = fs.fstatSync(file);
+    // Node's own error is a RangeError.
+    if (size >= MOST_BYTES) throw errorsFor(format, path)('the size', 'less than 2 GiB', `${size} bytes`);
     return fs.readFileSync(file);
   } finally {
     fs.closeSync(file);

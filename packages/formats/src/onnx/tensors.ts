@@ -71,13 +71,7 @@ export function decodeOnnxTensor(
   options: { readonly file?: string | undefined; readonly external?: Uint8Array | undefined } = {},
 ): OnnxValue {
   const error = errorsFor('ONNX', options.file);
-  const where = `tensor ${quote(proto.name ?? '')}`;
-  const info = TYPES[proto.data_type ?? 0];
-  if (info === undefined) throw error(`${where}: data_type`, 'a number of onnx.proto', proto.data_type ?? 0);
-  const shape = (proto.dims ?? []).map(Number);
-  const count = elementCount(shape);
-  if (count === undefined || shape.length > 254)
-    throw error(`${where}: dims`, 'sizes of a tensor', `[${shape.join(', ')}]`);
+  const { where, info, shape, count } = headOf(proto, error);
   if (info.name === 'string') {
     const data = proto.string_data ?? [];
     if (data.length !== count) throw error(`${where}: string_data`, `${count} strings`, data.length);
@@ -92,6 +86,41 @@ export function decodeOnnxTensor(
   const bytes = count * FILE_DTYPES[info.kind].bytes;
   if (raw.length !== bytes) throw error(`${where}: data`, `${bytes} bytes`, raw.length);
   return decodeElements(info.kind, raw, shape);
+}
+
+/** What a message says of its tensor beside the values. */
+function headOf(
+  proto: TensorProto,
+  error: ErrorMaker,
+): {
+  readonly where: string;
+  readonly info: OnnxTypeInfo;
+  readonly shape: readonly number[];
+  readonly count: number;
+} {
+  const where = `tensor ${quote(proto.name ?? '')}`;
+  const info = TYPES[proto.data_type ?? 0];
+  if (info === undefined) throw error(`${where}: data_type`, 'a number of onnx.proto', proto.data_type ?? 0);
+  const shape = (proto.dims ?? []).map(Number);
+  const count = elementCount(shape);
+  if (count === undefined || shape.length > 254)
+    throw error(`${where}: dims`, 'sizes of a tensor', `[${shape.join(', ')}]`);
+  return { where, info, shape, count };
+}
+
+/**
+ * How many bytes the values of a tensor have in another file.
+ *
+ * @throws FormatError where the message makes no sense, UnsupportedFormatError for what no array holds.
+ */
+export function onnxTensorBytes(proto: TensorProto): number {
+  const error = errorsFor('ONNX', undefined);
+  const { where, info, count } = headOf(proto, error);
+  if (info.kind === undefined)
+    throw error.unsupported(`${where}: data_type`, 'one that can be in another file', info.name);
+  return info.bits === undefined
+    ? count * FILE_DTYPES[info.kind].bytes
+    : Math.ceil((count * info.bits.width) / 8);
 }
 
 /** Elements of less than a byte: the first one in the lowest bits. */

@@ -14,6 +14,7 @@ import {
 import { registerKerasSerializable } from '@eagre/core/internal';
 import { unzip, zipParts } from '@eagre/formats';
 import { afterAll, describe, expect, test, vi } from 'vitest';
+import { zip } from '../../../formats/src/archives/zip-writer.ts';
 import { mutate, randomSource } from '../../../formats/src/testing/mutate.ts';
 import { Input, layers, loadModel, Model, Sequential } from '../index.ts';
 import { folder } from '../testing/keras-files.ts';
@@ -392,6 +393,52 @@ describe('lists of files', () => {
     await expect(small().saveWeights(file('s.weights.json'), { maxShardSize: 1 / 2 ** 30 })).rejects.toThrow(
       /more than maxShardSize/,
     );
+  });
+});
+
+describe('files that would unpack to more than any memory', () => {
+  test('archives', async () => {
+    // A member of random bytes that says that it unpacks to some more than is permitted.
+    const random = randomSource(SEED);
+    const content = Uint8Array.from({ length: 2 ** 19 }, () => random() * 256);
+    const bomb = (name: string): Uint8Array => {
+      const bytes = zip([[name, content]], true);
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+      for (let at = 0; at + 46 < bytes.length; at++)
+        if (view.getUint32(at, true) === 0x02014b50) view.setUint32(at + 24, 2 ** 28 + 1, true);
+      return bytes;
+    };
+    const refused = /members too large: expected at most 268435456 bytes unpacked, got 268435457/;
+    await expect(loadModel(bomb('config.json'))).rejects.toThrow(refused);
+    const path = file('bomb.npz');
+    writeFileSync(path, bomb('dense/kernel.npy'));
+    await expect(small().loadWeights(path)).rejects.toThrow(refused);
+  });
+
+  test('arrays of HDF5 without elements, in the files of a list', async () => {
+    const list = file('huge.weights.json');
+    const model = small();
+    await model.saveWeights(list, { maxShardSize: 1 });
+    const before = values(model);
+    const shard = file('huge_00000.weights.h5');
+    const bytes = readFileSync(shard);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const rows = 2 ** 27;
+    // Of the kernel [3, 2]: its shape, and where its 24 bytes are, which is nowhere then.
+    for (let at = 0; at + 18 <= bytes.length; at++) {
+      if (view.getBigUint64(at, true) === 3n && view.getBigUint64(at + 8, true) === 2n)
+        view.setBigUint64(at, BigInt(rows), true);
+      if (view.getUint16(at, true) === 0x0103 && view.getBigUint64(at + 10, true) === 24n) {
+        view.setBigUint64(at + 2, 2n ** 64n - 1n, true);
+        view.setBigUint64(at + 10, BigInt(rows * 8), true);
+      }
+    }
+    writeFileSync(shard, bytes);
+    await expect(model.loadWeights(list)).rejects.toThrow(DataLossError);
+    await expect(model.loadWeights(list)).rejects.toThrow(
+      /huge_00000\.weights\.h5: the arrays would take more than 268435456 bytes/,
+    );
+    expect(values(model)).toEqual(before);
   });
 });
 

@@ -2,6 +2,7 @@
 import { DataLossError, InvalidArgumentError } from '@eagre/core';
 import { isPlain } from '@eagre/core/internal';
 import { encodeHdf5, type FileParts, readHdf5, unzip, zipParts } from '@eagre/formats';
+import { mostUnpacked } from '@eagre/formats/internal';
 import type { Model } from '../models/model.ts';
 import { kerasJson } from './keras-json.ts';
 import { isPlainPath, loadState, saveState } from './keras-state.ts';
@@ -14,9 +15,6 @@ export const WEIGHTS = 'model.weights.h5';
 export const ASSETS = 'assets';
 // The version of Keras whose files these are.
 const KERAS_VERSION = '3.15.1';
-// What is packed may not become more than this, or than so many times the file.
-const MOST_BYTES = 2 ** 28;
-const MOST_EXPANSION = 100;
 const MOST_FOLDERS = 64;
 
 /** The files of an archive by name. */
@@ -48,7 +46,7 @@ export function encodeArchive(model: Model): FileParts {
  * @throws FormatError for a damaged archive, DataLossError for names that lead out of it
  */
 export function readArchive(bytes: Uint8Array, file: string): ArchiveFiles {
-  const maxBytes = Math.max(MOST_BYTES, MOST_EXPANSION * bytes.length);
+  const maxBytes = mostUnpacked(bytes.length);
   const files = new Map<string, Uint8Array>();
   for (const { name, bytes: content } of unzip(bytes, { file, maxBytes })) {
     // Folders have names of their own in some archives.

@@ -9,7 +9,14 @@ import {
   readHdf5File,
   writeFileAtomic,
 } from '@eagre/formats';
-import { joined, nodeBuiltin, ownMark } from '@eagre/formats/internal';
+import {
+  deleteLeftoverFolders,
+  folderBeside,
+  joined,
+  nodeBuiltin,
+  replaceFolder,
+  restoreFolder,
+} from '@eagre/formats/internal';
 import type { Model } from '../models/model.ts';
 import {
   ASSETS,
@@ -121,7 +128,7 @@ export async function saveModel(
 /** The files of a model in a folder, which appears as a whole. */
 async function writeFolder(model: Model, path: string): Promise<void> {
   const fs = nodeBuiltin('node:fs');
-  const { dirname, join, basename } = nodeBuiltin('node:path');
+  const { dirname, join, resolve } = nodeBuiltin('node:path');
   const files = archiveOf(model);
   const found = fs.statSync(path, { throwIfNoEntry: false });
   if (found !== undefined && !(found.isDirectory() && isModelFolder(path, fs.readdirSync(path))))
@@ -129,25 +136,21 @@ async function writeFolder(model: Model, path: string): Promise<void> {
       `${path} is something else than the folder of a model, and is not replaced`,
       'saveModel',
     );
-  const folder = dirname(path);
-  const temporary = join(folder, `.${basename(path)}.${ownMark()}`);
-  const old = `${temporary}.old`;
+  const target = resolve(path);
+  const temporary = folderBeside(target);
   try {
-    makeFolders(folder);
+    makeFolders(dirname(target));
+    deleteLeftoverFolders(target);
     for (const [name, content] of files) {
       const file = join(temporary, name);
       makeFolders(dirname(file));
       await writeFileAtomic(file, content);
     }
-    if (found !== undefined) fs.renameSync(path, old);
-    fs.renameSync(temporary, path);
+    replaceFolder(target, temporary);
   } catch (cause) {
-    // Half of the exchange is undone.
-    if (fs.existsSync(old) && !fs.existsSync(path)) fs.renameSync(old, path);
     fs.rmSync(temporary, { recursive: true, force: true });
     throw writeError(cause, path, 'saveModel');
   }
-  fs.rmSync(old, { recursive: true, force: true });
 }
 /** Whether a folder may be replaced: it is empty, or holds what a model's does. */
 function isModelFolder(path: string, names: readonly string[]): boolean {
@@ -172,6 +175,8 @@ export async function loadModel(
       return isHdf5(source)
         ? await readHdf5(source, (root) => modelOfLegacy(root, reading), { file })
         : await modelOfArchive(readArchive(source, file), reading);
+    // A save of a folder that was killed may have moved it away.
+    restoreFolder(nodeBuiltin('node:path').resolve(source));
     if (isLegacy(source)) return await readHdf5File(source, (root) => modelOfLegacy(root, reading));
     if (nodeBuiltin('node:fs').statSync(source).isDirectory())
       return await modelOfArchive(await readFolder(source), reading);

@@ -13,12 +13,11 @@ import {
   decodeSafetensors,
   makeFolders,
   type NDArray,
-  readNpzFile,
-  readSafetensorsFile,
+  readFileBytes,
   writeNpzFile,
   writeSafetensorsFile,
 } from '@eagre/formats';
-import { nodeBuiltin, readRegularSync } from '@eagre/formats/internal';
+import { mostUnpacked, nodeBuiltin, readRegularSync } from '@eagre/formats/internal';
 import { Layer, type NamedWeight } from '../layer/layer.ts';
 import { show } from '../layer/show.ts';
 import type { Model } from '../models/model.ts';
@@ -168,12 +167,22 @@ export async function loadWeights(
   const weights = builtWeights(model, 'loadWeights');
   let file: ReadonlyMap<string, NDArray>;
   try {
-    file = format === 'npz' ? await readNpzFile(path) : (await readSafetensorsFile(path)).tensors;
+    file = arraysOf(await readFileBytes(path), path, format);
   } catch (cause) {
     throw readError(cause, path, 'loadWeights');
   }
   setWeights(model, weights, file, path);
   return null;
+}
+
+function arraysOf(
+  bytes: Uint8Array,
+  file: string,
+  format: 'npz' | 'safetensors',
+): ReadonlyMap<string, NDArray> {
+  return format === 'npz'
+    ? decodeNpz(bytes, { file, maxBytes: mostUnpacked(bytes.length) })
+    : decodeSafetensors(bytes, { file }).tensors;
 }
 
 /** The same at once, for a model that is handed out with its weights. */
@@ -190,9 +199,7 @@ export function loadWeightsSync(model: Model, path: string): void {
   const weights = builtWeights(model, 'loadWeights');
   let file: ReadonlyMap<string, NDArray>;
   try {
-    const bytes = readRegularSync(path, format);
-    file =
-      format === 'npz' ? decodeNpz(bytes, { file: path }) : decodeSafetensors(bytes, { file: path }).tensors;
+    file = arraysOf(readRegularSync(path, format), path, format);
   } catch (cause) {
     throw readError(cause, path, 'loadWeights');
   }

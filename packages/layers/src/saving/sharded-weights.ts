@@ -12,7 +12,7 @@ import {
   readHdf5File,
   writeFileAtomic,
 } from '@eagre/formats';
-import { nodeBuiltin, ownMark } from '@eagre/formats/internal';
+import { isLeftover, mostUnpacked, nodeBuiltin, ownMark } from '@eagre/formats/internal';
 import type { Model } from '../models/model.ts';
 import { type LoadStateOptions, loadState } from './keras-state.ts';
 import { writeError } from './read-error.ts';
@@ -85,40 +85,88 @@ export async function saveShards(
       if (known !== name) map[where] = [known, name];
     } else if (!known.includes(name)) known.push(name);
   }
-  // The names are Keras's, so older files of the same names are replaced one by one. A mark tells whether all are of one time.
   const mark = ownMark();
   for (const { root } of shards) root.attributes.set(MARK, mark);
   const list: ShardList = { metadata: { total_size: total, [MARK]: mark }, weight_map: map };
-  const folder = dirname(path);
-  const temporary = shards.map(({ name }) => join(folder, `.${name}.${mark}`));
+  const partOf = (name: string): string => partPath(path, name, mark);
+  const fs = nodeBuiltin('node:fs');
+  let isListed = false;
   try {
-    makeFolders(folder);
-    for (const [i, { root }] of shards.entries())
-      await writeFileAtomic(temporary[i] as string, encodeHdf5(root));
-    for (const [i, { name }] of shards.entries()) rename(temporary[i] as string, join(folder, name));
+    makeFolders(dirname(path));
+    const before = withoutLeftovers(path);
+    for (const { name, root } of shards) await writeFileAtomic(partOf(name), encodeHdf5(root));
+    // From here on the new files are those of the list, by their marks, though they still have to get their names, which are Keras's.
     await writeFileAtomic(path, JSON.stringify(list, null, 4));
+    isListed = true;
+    for (const { name } of shards) fs.renameSync(partOf(name), join(dirname(path), name));
+    for (const name of before)
+      if (!shards.some((shard) => shard.name === name)) fs.rmSync(join(dirname(path), name), { force: true });
   } catch (cause) {
-    for (const file of temporary) nodeBuiltin('node:fs').rmSync(file, { force: true });
+    if (!isListed) for (const { name } of shards) fs.rmSync(partOf(name), { force: true });
     throw writeError(cause, path, 'saveWeights');
   }
 }
-const rename = (from: string, to: string): void => nodeBuiltin('node:fs').renameSync(from, to);
+
+/** The name of a file of a save until it has its own. */
+function partPath(list: string, name: string, mark: string): string {
+  const { dirname, join } = nodeBuiltin('node:path');
+  return join(dirname(list), `.${name}.${mark}.part`);
+}
+
+/**
+ * Ends what killed processes have begun: files of the list get their names, others are deleted.
+ * @returns the names of the files of the list
+ */
+function withoutLeftovers(path: string): ReadonlySet<string> {
+  const { basename, dirname, join } = nodeBuiltin('node:path');
+  const fs = nodeBuiltin('node:fs');
+  let list: ShardList | undefined;
+  let names: ReadonlySet<string> = new Set();
+  try {
+    list = listOf(path);
+    names = shardNames(list, path);
+  } catch {
+    // None yet, or one that nothing can be read by.
+  }
+  const start = `.${basename(path).replace(/\.weights\.json$/, '')}_`;
+  for (const file of fs.readdirSync(dirname(path))) {
+    const [, name, mark] = /^\.(.+_\d{5,}\.weights\.h5)\.([^.]+)\.part$/.exec(file) ?? [];
+    if (name === undefined || mark === undefined || !file.startsWith(start) || !isLeftover(mark)) continue;
+    const part = join(dirname(path), file);
+    if (mark === list?.metadata?.[MARK] && names.has(name)) fs.renameSync(part, join(dirname(path), name));
+    else fs.rmSync(part, { force: true });
+  }
+  return names;
+}
 
 /** Reads what `saveShards`, or Keras, wrote. */
 export async function loadShards(model: Model, path: string, options: LoadStateOptions): Promise<void> {
-  const { dirname, join } = nodeBuiltin('node:path');
-  const names = new Set<string>();
   const list = listOf(path);
-  for (const files of Object.values(list.weight_map))
-    for (const name of typeof files === 'string' ? [files] : files) names.add(checkShard(name, path));
   const whole: Group = { children: new Map(), attributes: new Map() };
-  for (const name of names)
-    await readHdf5File(join(dirname(path), name), (root) => {
+  for (const name of shardNames(list, path)) {
+    const file = shardPath(path, name, list);
+    await readHdf5File(file, (root) => {
       if (root.attributes.get(MARK) !== list.metadata?.[MARK])
         throw new DataLossError(`${path}: ${name} was saved at another time than the list`, 'loadWeights');
-      merge(root, whole, `${path}: ${name}`, 0);
+      const { size } = nodeBuiltin('node:fs').statSync(file);
+      merge(root, whole, { file: `${path}: ${name}`, most: mostUnpacked(size), bytes: 0 }, 0);
     });
+  }
   loadState(model, whole, options);
+}
+
+/** Where a file of the list is: a save that was killed may not have given it its name. */
+function shardPath(path: string, name: string, list: ShardList): string {
+  const { dirname, join } = nodeBuiltin('node:path');
+  const mark = list.metadata?.[MARK];
+  const part = typeof mark === 'string' && /^[0-9a-z-]+$/.test(mark) ? partPath(path, name, mark) : undefined;
+  return part !== undefined && nodeBuiltin('node:fs').existsSync(part) ? part : join(dirname(path), name);
+}
+
+/** The files that a list names. @throws DataLossError for what is none of a file beside it */
+function shardNames(list: ShardList, path: string): ReadonlySet<string> {
+  const files = Object.values(list.weight_map).flat();
+  return new Set(files.map((name) => checkShard(name, path)));
 }
 
 /** A group in memory. */
@@ -128,8 +176,17 @@ interface Group extends Hdf5Group {
 // Models in models nest a handful.
 const MOST_DEPTH = 256;
 
+/** A file as its arrays are read, of which few bytes may stand for very many. */
+interface ShardReading {
+  readonly file: string;
+  readonly most: number;
+  /** Of the arrays by now. */
+  bytes: number;
+}
+
 /** Reads all arrays of a group into one that has those of other files. */
-function merge(from: Hdf5Group, into: Group, file: string, depth: number): void {
+function merge(from: Hdf5Group, into: Group, reading: ShardReading, depth: number): void {
+  const { file, most } = reading;
   if (depth > MOST_DEPTH)
     throw new DataLossError(`${file}: groups in groups, more than ${MOST_DEPTH} of them`);
   for (const [name, child] of from.children) {
@@ -137,6 +194,9 @@ function merge(from: Hdf5Group, into: Group, file: string, depth: number): void 
     if (isHdf5Dataset(child)) {
       if (known !== undefined) throw new DataLossError(`${file}: ${name} is in two files`);
       const { shape, dtype, type, elementBytes, attributes } = child;
+      reading.bytes += shape.reduce((n, size) => n * size, elementBytes);
+      if (reading.bytes > most)
+        throw new DataLossError(`${file}: the arrays would take more than ${most} bytes`, 'loadWeights');
       const array = dtype === null ? null : child.read();
       const read: Hdf5Dataset['read'] = () => array ?? child.read();
       into.children.set(name, { shape, dtype, type, elementBytes, attributes, read });
@@ -148,7 +208,7 @@ function merge(from: Hdf5Group, into: Group, file: string, depth: number): void 
       into.children.set(name, group);
     }
     if (isHdf5Dataset(group)) throw new DataLossError(`${file}: ${name} is an array and a group`);
-    merge(child, group, file, depth + 1);
+    merge(child, group, reading, depth + 1);
   }
 }
 

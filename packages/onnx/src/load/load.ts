@@ -32,7 +32,9 @@ export async function load(source: unknown, options: LoadOptions = {}): Promise<
     graph,
     folder ?? (typeof source === 'string' ? folderOf(source) : null),
   );
-  return new OnnxModel(model, external, { trainable, name: moduleName(name ?? graph.name ?? '') });
+  const loaded = new OnnxModel(model, external, { trainable, name: moduleName(name ?? graph.name ?? '') });
+  for (const prepare of loaded._prepare) await prepare();
+  return loaded;
 }
 
 const folderOf = (path: string): string => path.replace(/[^/\\]*$/, '') || '.';

@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  ftruncateSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -168,8 +177,8 @@ describe('what Eagre does not have', () => {
   test.each<readonly [string, Graph, RegExp]>([
     [
       'an op',
-      { ...add, node: [node('ImageDecoder', ['x'], ['y'])] },
-      /ImageDecoder 'ImageDecoder_node' \(opset 17\) is not translated/,
+      { ...add, node: [node('FancyDecoder', ['x'], ['y'])] },
+      /FancyDecoder 'FancyDecoder_node' \(opset 17\) is not translated/,
     ],
     [
       'a type',
@@ -244,6 +253,60 @@ describe('bytes that are no model', () => {
     }
     expect(loaded).toBeGreaterThan(runs / 20);
   }, 240_000);
+});
+
+describe('ranks that an op does not take', () => {
+  test.each([
+    ['Trilu', [3]],
+    ['DepthToSpace', [2, 2]],
+    ['MaxPool', [2, 2]],
+  ])('%s of %j', async (op, shape) => {
+    const m = await load(model({ ...add, node: [node(op, ['x'], ['y'])], input: [value('x', shape)] }));
+    expect(() => m(zeros(shape))).toThrow(InvalidArgumentError);
+    expect(() => m(zeros(shape))).toThrow(
+      new RegExp(`${op} '${op}_node': input 0 has rank ${shape.length}, expected`),
+    );
+  });
+  test('lists of other lengths, and empty ones', async () => {
+    const ints = (name: string, list: number[]): onnx.TensorProto => ({
+      name,
+      dims: [list.length],
+      data_type: 7,
+      int64_data: list,
+    });
+    const sliced = (...lists: number[][]): Promise<(...inputs: unknown[]) => unknown> =>
+      load(
+        model({
+          node: [node('Slice', ['x', ...lists.map((_, i) => `l${i}`)], ['y'])],
+          input: [value('x', [3, 3])],
+          output: [value('y')],
+          initializer: lists.map((list, i) => ints(`l${i}`, list)),
+        }),
+      ) as never;
+    for (const lists of [
+      [[0, 0], [1]],
+      [[0], [1], [0, 1]],
+      [[0], [1], [0], []],
+    ]) {
+      const m = await sliced(...lists);
+      expect(() => m(zeros([3, 3]))).toThrow(/Slice 'Slice_node': \d starts do not fit/);
+    }
+    const m = await load(
+      model({
+        ...add,
+        node: [node('Trilu', ['x', 'k'], ['y'])],
+        input: [value('x', [2, 2])],
+        initializer: [ints('k', [])],
+      }),
+    );
+    expect(() => m(zeros([2, 2]))).toThrow(/Trilu 'Trilu_node': input 1 is empty/);
+  });
+  test.each([[[]], [[2]], [[2, 2, 2]]])('EyeLike of %j', async (shape) => {
+    const graph = { ...add, node: [node('EyeLike', ['x'], ['y'])], input: [value('x', shape)] };
+    const m = await load(model(graph));
+    expect(() => m(zeros(shape))).toThrow(InvalidArgumentError);
+    expect(() => m(zeros(shape))).toThrow(/EyeLike 'EyeLike_node': (expected a matrix|input 0 has rank)/);
+  });
 });
 
 describe('sizes that no memory has', () => {
@@ -350,6 +413,21 @@ describe('weights in other files', () => {
       await expect(loadFrom({ location })).rejects.toThrow(PermissionDeniedError);
     },
   );
+  test('of which only the bytes of tensors are read', async () => {
+    const large = openSync(join(folder, 'inner', 'large.bin'), 'w');
+    // A file with a hole of more bytes than there is memory.
+    ftruncateSync(large, 2 ** 42);
+    closeSync(large);
+    expect(await loadFrom({ location: 'large.bin', offset: String(2 ** 41), length: '8' })).toEqual([0, 0]);
+    expect(await loadFrom({ location: 'large.bin' })).toEqual([0, 0]);
+    await expect(loadFrom({ location: 'large.bin', length: String(2 ** 42) })).rejects.toThrow(DataLossError);
+  });
+  test('not beyond a link to a folder elsewhere, nor of a folder or a device', async () => {
+    symlinkSync(folder, join(folder, 'inner', 'up'));
+    await expect(loadFrom({ location: 'up/secret.bin' })).rejects.toThrow(PermissionDeniedError);
+    await expect(loadFrom({ location: 'sub' })).rejects.toThrow(DataLossError);
+    await expect(load('/dev/null')).rejects.toThrow(DataLossError);
+  });
   test('too short, or missing', async () => {
     await expect(loadFrom({ location: 'w.bin', offset: '8', length: '8' })).rejects.toThrow(DataLossError);
     await expect(loadFrom({ location: 'w.bin', offset: '-4', length: '8' })).rejects.toThrow(DataLossError);

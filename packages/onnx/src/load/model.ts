@@ -1,5 +1,5 @@
 // A model that is read from a file.
-import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { type DType, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { Module, type PartialShape, Tensor, type TensorLike, Variable } from '@eagre/core';
 import {
   callable,
@@ -13,17 +13,24 @@ import {
 import type { onnx } from '@eagre/formats';
 import { tfFunction } from '@eagre/graph';
 import { dtypeOf } from '../tensors.ts';
-import type { ClassMap, Value } from './node.ts';
+import type { ClassMap, TypedMap, Value } from './node.ts';
 import { Compiler, functionKey, invalid, opsetsOf, Program, partsOf } from './program.ts';
 
 /** What a model gives: a tensor, or a sequence of tensors or of maps from classes to numbers. */
 export type OnnxResult = Tensor | readonly (Tensor | ClassMap)[] | null;
+
+/** What a model takes for a map; by position a Map. */
+export type OnnxMap =
+  | ReadonlyMap<string | number | bigint, number | bigint | string>
+  | Readonly<Record<string, number | bigint | string>>;
 
 /** An input or output of a model. */
 export interface OnnxValueInfo {
   readonly name: string;
   /** Null for what is no tensor. */
   readonly dtype: DType | null;
+  /** Of a map: the dtypes of its keys and values. */
+  readonly map?: { readonly key: 'string' | 'int64'; readonly value: DType };
   /** Null in the place of a size that may be any; null for an unknown rank. */
   readonly shape: PartialShape | null;
   /** The names of sizes that may be any, null elsewhere. */
@@ -49,6 +56,8 @@ export class OnnxModel extends Module {
   /** @internal */
   declare readonly _program: Program;
   /** @internal */
+  declare readonly _prepare: ReadonlySet<() => Promise<void>>;
+  /** @internal */
   declare readonly _run: (...inputs: Tensor[]) => Value[];
 
   /** @internal */
@@ -63,6 +72,7 @@ export class OnnxModel extends Module {
       functions: new Map((model.functions ?? []).map((f) => [functionKey(f.domain, f.name, f.overload), f])),
       external: (proto: onnx.TensorProto) => external.get(proto),
       count: { nodes: 0 },
+      prepare: new Set<() => Promise<void>>(),
     };
     this.opsets = opsetsOf(model.opset_import);
     this.producer = [model.producer_name, model.producer_version]
@@ -92,6 +102,7 @@ export class OnnxModel extends Module {
       return [...program.run(program.inputs.map((name) => byName.get(name)) as Value[], values, null)];
     };
     Object.defineProperty(this, '_program', { value: program });
+    Object.defineProperty(this, '_prepare', { value: context.prepare });
     Object.defineProperty(this, '_run', { value: this.traced ? tfFunction(run as never) : run });
     // biome-ignore lint/correctness/noConstructorReturn: this is what makes the object callable
     return callable(this, (self, args) => self._invoke(args));
@@ -130,7 +141,8 @@ export class OnnxModel extends Module {
   }
 
   /** @internal */
-  _fitting({ name, dtype, shape }: OnnxValueInfo, value: unknown): Tensor {
+  _fitting({ name, dtype, shape, map }: OnnxValueInfo, value: unknown): Tensor {
+    if (map !== undefined) return mapOf(value, map, `the input '${name}'`, this.name) as never;
     if (dtype === null) {
       if (Array.isArray(value) || value === null || value instanceof Tensor) return value as never;
       throw new InvalidArgumentError(
@@ -151,10 +163,10 @@ export class OnnxModel extends Module {
 export interface OnnxModel {
   /** Runs the model on its inputs, by position. @returns its output, or a list of its outputs. */
   // biome-ignore lint/suspicious/noExplicitAny: what comes back depends on the file
-  (...inputs: readonly (TensorLike | readonly Tensor[])[]): any;
+  (...inputs: readonly (TensorLike | readonly Tensor[] | OnnxMap)[]): any;
   /** Runs the model on its inputs, by name. @returns its outputs by name. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
-  (inputs: Readonly<Record<string, TensorLike>>): any;
+  (inputs: Readonly<Record<string, TensorLike | OnnxMap>>): any;
 }
 showFields(OnnxModel.prototype, ({ name, inputs, outputs, opsets, producer }) => ({
   name,
@@ -164,8 +176,41 @@ showFields(OnnxModel.prototype, ({ name, inputs, outputs, opsets, producer }) =>
   producer,
 }));
 
+/** A map, or an object, as the ops of a model see it. @throws InvalidArgumentError for what is none, or has other keys and values */
+function mapOf(given: unknown, type: Omit<TypedMap, 'values'>, what: string, op: string): TypedMap {
+  const refuse = (why: string): never => {
+    throw new InvalidArgumentError(`${what} is a map from ${type.key} to ${type.value}${why}`, op);
+  };
+  if (!(given instanceof Map) && !isPlain(given)) refuse(`: give a Map or an object, got ${shown(given)}`);
+  const entries: [unknown, unknown][] = given instanceof Map ? [...given] : Object.entries(given as object);
+  const wantsText = type.value === 'string';
+  const values = entries.map(([key, value]): [string, number | bigint | string] => {
+    const isKey = type.key === 'string' ? typeof key === 'string' : /^-?\d+$/.test(String(key));
+    if (!isKey) refuse(`, got the key ${shown(key)}`);
+    const isValue = wantsText
+      ? typeof value === 'string'
+      : typeof value === 'bigint' ||
+        (typeof value === 'number' && (type.value !== 'int64' || Number.isInteger(value)));
+    if (!isValue) refuse(`, got ${shown(value)} at ${shown(key)}`);
+    return [String(key), value as number | bigint | string];
+  });
+  return { ...type, values: new Map(values) };
+}
+
+function mapInfo(name: string, { key_type, value_type }: onnx.MapTypeProto): OnnxValueInfo {
+  const value = value_type?.tensor_type?.elem_type;
+  const key = dtypeOf(key_type ?? 0);
+  if (value === undefined || (key !== 'string' && key !== 'int64'))
+    throw new UnimplementedError(
+      `'${name}' is a map whose keys are neither texts nor int64, or whose values are no tensors`,
+      'tf.onnx.load',
+    );
+  return { name, dtype: null, map: { key, value: dtypeOf(value) }, shape: null, sizes: [] };
+}
+
 function infoOf({ name = '', type }: onnx.ValueInfoProto): OnnxValueInfo {
   const tensor = type?.tensor_type;
+  if (type?.map_type !== undefined) return mapInfo(name, type.map_type);
   if (tensor === undefined) return { name, dtype: null, shape: null, sizes: [] };
   if (tensor.elem_type === undefined || tensor.elem_type === 0) throw invalid(`'${name}' has no data type`);
   const dim = tensor.shape?.dim ?? null;

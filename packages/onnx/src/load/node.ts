@@ -12,8 +12,15 @@ import type { Attributes } from './attributes.ts';
 
 /** A record of a value for each class: what `ZipMap` makes. */
 export type ClassMap = ReadonlyMap<string | number, number>;
-/** What a name stands for: a tensor, a sequence, or nothing. */
-export type Value = Tensor | readonly (Tensor | ClassMap)[] | null;
+/** A map that a model takes. */
+export interface TypedMap {
+  /** By keys as text. */
+  readonly values: ReadonlyMap<string, number | bigint | string>;
+  readonly key: 'string' | 'int64';
+  readonly value: DType;
+}
+/** What a name stands for: a tensor, a sequence, a map, or nothing. */
+export type Value = Tensor | readonly (Tensor | ClassMap)[] | TypedMap | null;
 
 /** A graph inside of a node. */
 export interface Body {
@@ -54,9 +61,15 @@ export class NodeCall {
   /** The tensor that an input is. */
   x(i = 0): Tensor {
     const value = this.inputs[i];
-    if (!(value instanceof Tensor))
-      this.fail(value === undefined || value === null ? `input ${i} is missing` : `input ${i} is a sequence`);
-    return value;
+    if (value instanceof Tensor) return value;
+    return this.fail(`input ${i} is ${value === undefined || value === null ? 'missing' : 'no tensor'}`);
+  }
+
+  map(i = 0): TypedMap {
+    const value = this.inputs[i] ?? null;
+    if (value === null || value instanceof Tensor || !('values' in value && 'key' in value))
+      this.fail(`input ${i} is no map`);
+    return value as TypedMap;
   }
 
   /** The tensor of an input that may be left out. */
@@ -88,6 +101,16 @@ export class NodeCall {
         ? d
         : this.unsupported(`input ${i} depends on sizes that are not known while it is traced`),
     );
+  }
+
+  /** The first integer of an input that has to be known. */
+  int(i: number): number {
+    return this.ints(i)[0] ?? this.fail(`input ${i} is empty`);
+  }
+
+  /** The first number of an input that has to be known. */
+  number(i: number): number {
+    return this.numbers(i)[0] ?? this.fail(`input ${i} is empty`);
   }
 
   /** The numbers of an input that have to be known. */
@@ -154,6 +177,8 @@ export interface OnnxOp {
   readonly hosts?: readonly number[];
   /** Whether it needs the values of the run, or strings, so that the model cannot be traced; it may depend on the attributes. */
   readonly eager?: boolean | ((attrs: Attributes) => boolean);
+  /** Imports what it runs with, for models that have it. */
+  readonly prepare?: () => Promise<void>;
 }
 
 /** Ops by name; a function alone needs nothing else. */

@@ -4,7 +4,9 @@ import { arrays } from './ops/arrays.ts';
 import { attentions } from './ops/attention.ts';
 import { control } from './ops/control.ts';
 import { elementwise } from './ops/elementwise.ts';
+import { files } from './ops/files.ts';
 import { ml } from './ops/ml.ts';
+import { mlMaps } from './ops/ml-maps.ts';
 import { normalization } from './ops/normalization.ts';
 import { pooling } from './ops/pooling.ts';
 import { products } from './ops/products.ts';
@@ -24,6 +26,7 @@ const tables: Readonly<Record<string, readonly OpTable[]>> = {
     attentions,
     control,
     elementwise,
+    files,
     normalization,
     pooling,
     products,
@@ -37,7 +40,7 @@ const tables: Readonly<Record<string, readonly OpTable[]>> = {
     texts,
     vision,
   ],
-  'ai.onnx.ml': [ml, mlTexts],
+  'ai.onnx.ml': [ml, mlMaps, mlTexts],
   'com.microsoft': [runtimeTexts],
 };
 

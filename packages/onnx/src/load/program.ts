@@ -6,6 +6,7 @@ import { dtypeOf, tensorOf } from '../tensors.ts';
 import { Attributes } from './attributes.ts';
 import { atNode, type Body, NodeCall, type OnnxOp, Results, type Value } from './node.ts';
 import { findOp } from './ops.ts';
+import { LEAST_RANKS } from './ranks.ts';
 
 /** What all graphs of a model share. */
 export interface ModelContext {
@@ -14,6 +15,8 @@ export interface ModelContext {
   readonly external: (proto: onnx.TensorProto) => Uint8Array | undefined;
   /** How many nodes there are by now, with those of functions as often as they are called. */
   readonly count: { nodes: number };
+  /** What has to be imported before the model runs. */
+  readonly prepare: Set<() => Promise<void>>;
 }
 
 // Functions that call each other could be more than any memory holds.
@@ -143,6 +146,17 @@ export class Program {
   }
 }
 
+function checkRanks(given: readonly Value[], least: readonly number[], where: string): void {
+  least.forEach((rank, i) => {
+    const x = given[i];
+    if (x instanceof Tensor && x.rank < rank)
+      throw new InvalidArgumentError(
+        `${where}: input ${i} has rank ${x.rank}, expected at least ${rank}`,
+        'tf.onnx.load',
+      );
+  });
+}
+
 function lastUses(
   steps: readonly Step[],
   captured: ReadonlySet<string>,
@@ -261,9 +275,11 @@ export class Compiler {
     const { where, opset, inputs, outputs } = step;
     const attributes = node.attribute ?? [];
     const attrs = new Attributes(where, attributes);
+    const ranks = LEAST_RANKS[node.op_type ?? ''] ?? [];
     const bodies = attributes.flatMap(({ name = '', g }) =>
       g === undefined ? [] : [[name, this.#body(g)] as const],
     );
+    if (op.prepare !== undefined) this.#context.prepare.add(op.prepare);
     if (typeof op.eager === 'function' ? op.eager(attrs) : op.eager === true) this.eager = true;
     for (const i of op.hosts ?? []) {
       const name = inputs[i] ?? '';
@@ -292,6 +308,7 @@ export class Compiler {
             },
           ]),
         );
+        checkRanks(given, ranks, where);
         const result = op.run(new NodeCall(where, opset, attrs, given, outputs, inside));
         if (result instanceof Results) return result.list;
         return result === null || result instanceof Tensor ? [result] : result;

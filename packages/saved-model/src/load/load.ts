@@ -1,6 +1,8 @@
+import { withFileErrors } from '@eagre/backend';
 import { InvalidArgumentError, NotFoundError } from '@eagre/core';
 import { checkFlag, checkPath } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
+import { nodeBuiltin, restoreFolder } from '@eagre/formats/internal';
 import { LoadOptions, optionsOf } from '../options.ts';
 import { bytesOf, inside, OP, translatedError } from './files.ts';
 import type { LoadedObject } from './loaded-object.ts';
@@ -50,6 +52,8 @@ export async function load(exportDir: string, options: LoadModelOptions = {}): P
 
 async function modelBytes(folder: string, path: string): Promise<Uint8Array> {
   try {
+    // A save that was killed may have moved it away.
+    withFileErrors(folder, OP, () => restoreFolder(nodeBuiltin('node:path').resolve(folder)));
     return await bytesOf(path);
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;

@@ -4,7 +4,7 @@ import { fileError, withFileErrors } from '@eagre/backend';
 import { type Entry, writeBundleAsync } from '@eagre/checkpoint/internal';
 import { FailedPreconditionError, NotFoundError, ResourceExhaustedError } from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
-import { isLeftover, nodeBuiltin, ownMark } from '@eagre/formats/internal';
+import { deleteLeftoverFolders, folderBeside, nodeBuiltin, replaceFolder } from '@eagre/formats/internal';
 import type { SavedModelContents } from './saved-model.ts';
 
 const OP = 'savedModel.save';
@@ -62,7 +62,7 @@ export async function writeSavedModel(
   { tensors }: Snapshot,
 ): Promise<void> {
   const fs = nodeBuiltin('node:fs');
-  const { basename, dirname, join, resolve } = nodeBuiltin('node:path');
+  const { join, resolve } = nodeBuiltin('node:path');
   const bytes = tensorflow.SavedModel.encode(proto);
   if (bytes.length > MOST_BYTES)
     throw new ResourceExhaustedError(
@@ -70,14 +70,14 @@ export async function writeSavedModel(
       OP,
     );
   const target = resolve(dir);
-  const parent = dirname(target);
-  const temporary = join(parent, `.${basename(target)}.${ownMark()}.tmp`);
+  const temporary = folderBeside(target);
   try {
     await fs.promises.mkdir(join(temporary, 'assets'), { recursive: true });
-    removeLeftovers(target);
+    deleteLeftoverFolders(target);
     await writeBundleAsync(join(temporary, 'variables', 'variables'), { graph: objectGraph, tensors });
     for (const [name, path] of assets) await fs.promises.copyFile(path, join(temporary, 'assets', name));
     await writeSynced(join(temporary, 'saved_model.pb'), bytes);
+    checkTarget(target);
     replaceFolder(target, temporary);
   } catch (cause) {
     fs.rmSync(temporary, { recursive: true, force: true });
@@ -95,35 +95,4 @@ async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
   }
 }
 
-/** Puts a folder in the place of another one, which is there until the new one is. */
-function replaceFolder(target: string, temporary: string): void {
-  const fs = nodeBuiltin('node:fs');
-  const { basename, dirname, join } = nodeBuiltin('node:path');
-  checkTarget(target);
-  const old = join(dirname(target), `.${basename(target)}.${ownMark()}.old`);
-  const had = fs.existsSync(target);
-  if (had) fs.renameSync(target, old);
-  try {
-    fs.renameSync(temporary, target);
-  } catch (error) {
-    if (had) fs.renameSync(old, target);
-    throw error;
-  }
-  if (had) fs.rmSync(old, { recursive: true, force: true });
-}
-
 const isTemporary = (name: string): boolean => /^\..+\.[0-9a-z]+-[0-9a-z]+-[0-9a-z]+\.(tmp|old)$/.test(name);
-
-/** Deletes what processes have left that were killed while they wrote; a model that one of them had moved away is put back. */
-function removeLeftovers(target: string): void {
-  const fs = nodeBuiltin('node:fs');
-  const { basename, dirname, join } = nodeBuiltin('node:path');
-  const start = `.${basename(target)}.`;
-  for (const name of fs.readdirSync(dirname(target))) {
-    const [, mark, kind] = /^\..+\.([0-9a-z]+-[0-9a-z]+-[0-9a-z]+)\.(tmp|old)$/.exec(name) ?? [];
-    if (mark === undefined || !name.startsWith(start) || !isLeftover(mark)) continue;
-    const path = join(dirname(target), name);
-    if (kind === 'old' && !fs.existsSync(target)) fs.renameSync(path, target);
-    else fs.rmSync(path, { recursive: true, force: true });
-  }
-}

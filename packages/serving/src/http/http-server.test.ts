@@ -585,6 +585,80 @@ describe('hostile clients', () => {
     expect((await predict(server, 'default', { instances: [4] })).json).toEqual({ predictions: [3] });
   });
 
+  test('get errors as JSON whatever is wrong with their HTTP', async () => {
+    const server = await serve(alone(halfPlus(1)), { maxBodyBytes: 1000 });
+    const post = 'POST /v1/models/default:predict HTTP/1.1\r\n';
+    const head = `${post}Host: x\r\nConnection: close\r\n`;
+    const cases: readonly [request: string, status: number, message: string][] = [
+      ['GET /v1/models/default HTTP/1.1\r\n\r\n', 400, 'expected one Host header'],
+      ['GET /v1/models/default HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400, 'expected one Host header'],
+      [`${head}Expect: tea\r\nContent-Length: 2\r\n\r\n{}`, 417, "the expectation 'tea' cannot be met"],
+      ['CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'malformed HTTP request'],
+      // Not asked to go on first.
+      [
+        `${head}Expect: 100-continue\r\nContent-Length: 2000\r\n\r\n`,
+        413,
+        'the body is larger than 1000 bytes',
+      ],
+      [
+        `${head}Expect: 100-continue\r\nContent-Length: 99999999999\r\n\r\n`,
+        413,
+        'the body is larger than 1000 bytes',
+      ],
+      [
+        `POST /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
+        404,
+        'Not Found',
+      ],
+      [`${head}Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}`, 400, 'malformed HTTP request'],
+      [
+        `${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+        400,
+        'malformed HTTP request',
+      ],
+      ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'malformed HTTP request'],
+    ];
+    for (const [request, status, message] of cases) {
+      const [top, ...rest] = (await raw(server, request)).split('\r\n\r\n');
+      expect([request, top?.slice(0, 12)]).toEqual([request, `HTTP/1.1 ${status}`]);
+      expect(top?.toLowerCase()).toContain('content-type: application/json');
+      expect(JSON.parse(rest.join(''))).toEqual({ error: message });
+    }
+    const body = '{"instances": [4]}';
+    const answer = await raw(
+      server,
+      `${head}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
+      50,
+      body,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 .*"predictions": \[3\.0/s);
+  });
+
+  test('that never read their answers are sent away', async () => {
+    const wide = { ...halfPlus(0), outputs: { y: { dtype: 'float32', shape: null } } } as const;
+    const y = { dtype: 'float32', shape: [2 ** 18], values: new Float32Array(2 ** 18) } as const;
+    const server = await serve(alone({ ...wide, run: async () => ({ y }) }), {
+      keepAliveTimeoutMs: 50,
+      predictTimeoutMs: 100,
+      requestTimeoutMs: 100,
+      headersTimeoutMs: 100,
+    });
+    const { hostname, port } = new URL(server.url);
+    const socket = connect(Number(port), hostname);
+    socket.pause();
+    const closed = new Promise((done) => socket.on('error', () => undefined).on('close', done));
+    const body = '{"instances": [4]}';
+    socket.write(
+      `POST /v1/models/default:predict HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`.repeat(
+        20,
+      ),
+    );
+    // What is written to a connection that is gone fails.
+    const probe = setInterval(() => socket.write(' '), 100);
+    await closed;
+    clearInterval(probe);
+  });
+
   test('send too much of everything', async () => {
     const server = await serve(alone(halfPlus(1)), { maxJsonValues: 1000, maxJsonDepth: 10 });
     const status = async (body: string) => (await predict(server, 'default', body)).status;

@@ -18,6 +18,8 @@ export interface HttpServerOptions {
 }
 
 const JSON_TYPE = 'application/json';
+/** How long nothing may move on a connection, beyond all times that it may be waited for. */
+const STALLED_MS = 1000;
 const METRICS_PATH = '/monitoring/prometheus/metrics';
 
 /** A request that is being answered. */
@@ -25,6 +27,8 @@ interface Exchange {
   readonly request: IncomingMessage;
   readonly reply: ServerResponse;
   readonly start: number;
+  /** What the client waits for before it sends the body. */
+  readonly expects?: 'to continue' | 'something else';
   /** Of the body, as it came. */
   bytes: number;
 }
@@ -46,12 +50,26 @@ export class HttpServer {
         maxHeaderSize: settings.maxHeaderBytes,
         headersTimeout: Math.min(settings.headersTimeoutMs, settings.requestTimeoutMs),
         connectionsCheckingInterval: Math.min(1000, settings.headersTimeoutMs),
+        // Node's own answers to what is wrong with the headers are empty.
+        requireHostHeader: false,
       },
-      (request, reply) => {
-        void this.#answer({ request, reply, start: performance.now(), bytes: 0 });
-      },
+      (request, reply) => this.#begin({ request, reply }),
+    );
+    this.#server.on('checkContinue', (request: IncomingMessage, reply: ServerResponse) =>
+      this.#begin({ request, reply, expects: 'to continue' }),
+    );
+    this.#server.on('checkExpectation', (request: IncomingMessage, reply: ServerResponse) =>
+      this.#begin({ request, reply, expects: 'something else' }),
     );
     this.#server.on('clientError', refuseConnection);
+    this.#server.on('connect', (_, socket: Socket) => {
+      // Node looks after its errors no more.
+      socket.on('error', () => undefined);
+      refuseConnection(new Error('no proxy'), socket);
+    });
+    // Nothing else bounds the time of a client that does not read its answers. Waiting for a prediction or the next request is no such time.
+    const { requestTimeoutMs, predictTimeoutMs, keepAliveTimeoutMs } = settings;
+    this.#server.timeout = Math.max(requestTimeoutMs, predictTimeoutMs, keepAliveTimeoutMs) + STALLED_MS;
     if (settings.maxConnections !== undefined) this.#server.maxConnections = settings.maxConnections;
     this.#connections = new Connections(this.#server);
   }
@@ -90,6 +108,12 @@ export class HttpServer {
     }
   }
 
+  #begin(exchange: Omit<Exchange, 'start' | 'bytes'>): void {
+    const { request, reply } = exchange;
+    this.#connections.begin(request.socket, reply);
+    void this.#answer({ ...exchange, start: performance.now(), bytes: 0 });
+  }
+
   async #answer(exchange: Exchange): Promise<void> {
     const { request, reply } = exchange;
     const { metrics, settings } = this.#options;
@@ -113,6 +137,8 @@ export class HttpServer {
     try {
       response = await this.#respond(exchange, path);
     } catch (error) {
+      // Whether the body comes after all is for the client to say.
+      if (exchange.expects !== undefined) reply.setHeader('Connection', 'close');
       response = failure(error);
     }
     this.#logRequest(exchange, path, response);
@@ -123,6 +149,7 @@ export class HttpServer {
     const { request, reply } = exchange;
     const method = request.method ?? '';
     if (this.#closing) throw new StatusError('UNAVAILABLE', 'the server is closing', 503);
+    checkHeaders(exchange);
     if (!/^\/v1\//i.test(path)) throw new StatusError('NOT_FOUND', 'Not Found');
     if (!isDecodable(path))
       throw new StatusError('INVALID_ARGUMENT', `'${path}' is not a valid url component`, 400);
@@ -146,6 +173,8 @@ export class HttpServer {
     const { maxBodyBytes } = this.#options.settings;
     let body: Buffer;
     try {
+      if (Number(request.headers['content-length']) > maxBodyBytes) throw tooLarge(maxBodyBytes);
+      if (exchange.expects === 'to continue') reply.writeContinue();
       body = await received(request, maxBodyBytes);
     } catch (error) {
       // What is left of it is not read: the connection ends with the answer.
@@ -188,16 +217,25 @@ export class HttpServer {
   }
 }
 
+/** @throws StatusError for headers that no answer can be given to */
+function checkHeaders({ request, reply, expects }: Exchange): void {
+  const { httpVersion, headers, headersDistinct } = request;
+  const hosts = headersDistinct['host']?.length;
+  if (httpVersion !== '1.0' && hosts !== 1) {
+    // What else comes from there may not be what it seems.
+    reply.setHeader('Connection', 'close');
+    throw new StatusError('INVALID_ARGUMENT', 'expected one Host header', 400);
+  }
+  if (expects === 'something else')
+    throw new StatusError('INVALID_ARGUMENT', `the expectation '${headers.expect}' cannot be met`, 417);
+}
+
 const tooLarge = (most: number): StatusError =>
   new StatusError('INVALID_ARGUMENT', `the body is larger than ${most} bytes`, 413);
 
 /** The bytes of a body. @throws (the promise) StatusError for more than `most`, and where the client goes away before the end */
 function received(request: IncomingMessage, most: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    if (Number(request.headers['content-length']) > most) {
-      reject(tooLarge(most));
-      return;
-    }
     const chunks: Buffer[] = [];
     let size = 0;
     request.on('data', (chunk: Buffer) => {
@@ -227,13 +265,15 @@ class Connections {
       this.#open.add(socket);
       socket.once('close', () => this.#open.delete(socket));
     });
-    server.on('request', ({ socket }, response) => {
-      this.#busy.set(socket, (this.#busy.get(socket) ?? 0) + 1);
-      response.once('close', () => {
-        const left = (this.#busy.get(socket) ?? 1) - 1;
-        if (left > 0) this.#busy.set(socket, left);
-        else this.#busy.delete(socket);
-      });
+  }
+
+  /** Says that a request on a connection is being answered. */
+  begin(socket: Socket, reply: ServerResponse): void {
+    this.#busy.set(socket, (this.#busy.get(socket) ?? 0) + 1);
+    reply.once('close', () => {
+      const left = (this.#busy.get(socket) ?? 1) - 1;
+      if (left > 0) this.#busy.set(socket, left);
+      else this.#busy.delete(socket);
     });
   }
 

@@ -130,6 +130,10 @@ const slices: Run = (node) => {
       : node.ints(3)
     : node.attrs.ints('axes', range(0, starts.length));
   const steps = byInput && node.maybe(4) !== null ? node.ints(4) : axes.map(() => 1);
+  if ([ends, axes, steps].some(({ length }) => length !== starts.length))
+    node.fail(
+      `${starts.length} starts do not fit ${ends.length} ends, ${axes.length} axes and ${steps.length} steps`,
+    );
   const own = dims(x);
   const begin: Dim[] = own.map(() => 0);
   const end: Dim[] = [...own];
@@ -370,7 +374,8 @@ function padWith(node: NodeCall, x: Tensor, sides: readonly [Dim, Dim][], mode: 
 const topOf: Run = (node) => {
   const x = node.x();
   const axis = node.axis(node.attrs.int('axis', -1), x.rank);
-  const k = node.opset >= 10 ? (node.sizes(1)[0] as number) : node.attrs.int('k');
+  const k =
+    node.opset >= 10 ? ((node.sizes(1)[0] ?? node.fail('k is missing')) as number) : node.attrs.int('k');
   const last = x.rank - 1;
   const order = swapped(x.rank, axis);
   const moved = axis === last ? x : transpose(x, order);
@@ -408,6 +413,7 @@ const hotRows: Run = (node) => {
 
 const eyeLike: Run = (node) => {
   const x = node.x();
+  if (x.rank !== 2) node.fail(`expected a matrix, got a tensor of rank ${x.rank}`);
   const [rows, columns] = x.shape as readonly [number, number];
   const k = node.attrs.int('k', 0);
   const dtype = node.attrs.has('dtype') ? dtypeOf(node.attrs.int('dtype')) : x.dtype;
@@ -417,7 +423,7 @@ const eyeLike: Run = (node) => {
 
 const triangle: Run = (node) => {
   const x = node.x();
-  const k = node.maybe(1) === null ? 0 : (node.ints(1)[0] as number);
+  const k = node.maybe(1) === null ? 0 : node.int(1);
   const rows = iota(dims(x).at(-2) as Dim).reshape([-1, 1]);
   const columns = iota(dims(x).at(-1) as Dim).reshape([1, -1]);
   const kept =
@@ -429,10 +435,12 @@ const counted: Run = (node) => {
   const [start, limit, delta] = [node.x(0), node.x(1), node.x(2)];
   const { dtype } = start;
   if (!dtype.startsWith('int')) {
-    const [a, b, c] = [0, 1, 2].map((i) => node.numbers(i)[0]) as [number, number, number];
+    const [a, b, c] = [0, 1, 2].map((i) => node.number(i)) as [number, number, number];
     return rangeOf(a, b, c, { dtype });
   }
-  const [a, b, c] = [start, limit, delta].map((_, i) => node.sizes(i)[0]) as [Dim, Dim, Dim];
+  const [a, b, c] = [start, limit, delta].map(
+    (_, i) => node.sizes(i)[0] ?? node.fail(`input ${i} is empty`),
+  ) as [Dim, Dim, Dim];
   if ([a, b, c].every((d) => typeof d === 'number'))
     return rangeOf(a as number, b as number, c as number, { dtype });
   if (typeof c !== 'number') return node.unsupported('the step depends on sizes that are not known');
@@ -475,7 +483,7 @@ const sums = (fn: typeof cumsum): OnnxOp => ({
   hosts: [1],
   run: (node) => {
     const x = node.x();
-    const axis = node.axis(node.ints(1)[0] as number, x.rank);
+    const axis = node.axis(node.int(1), x.rank);
     const [exclusive, back] = [node.attrs.int('exclusive', 0), node.attrs.int('reverse', 0)];
     return fn(x, axis, { exclusive: exclusive === 1, reverse: back === 1 });
   },

@@ -178,7 +178,7 @@ const fromFrontAxis = (x: Tensor, axis: number): Tensor =>
 // ---- sequences
 
 const place = (node: NodeCall, i: number, length: number): number => {
-  const at = node.ints(i)[0] as number;
+  const at = node.int(i);
   const from = at < 0 ? at + length : at;
   if (from < 0 || from > length) node.fail(`the place ${at} is outside of a sequence of ${length}`);
   return from;

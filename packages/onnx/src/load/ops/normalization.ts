@@ -109,8 +109,8 @@ const meanVariance: Run = (node) => standardized(node.x(), node.attrs.ints('axes
 
 const dropped: Run = (node) => {
   const x = node.x();
-  const training = node.opset >= 12 && node.maybe(2) !== null && node.numbers(2)[0] === 1;
-  const rate = node.opset >= 12 ? (node.maybe(1) === null ? 0.5 : (node.numbers(1)[0] as number)) : 0;
+  const training = node.opset >= 12 && node.maybe(2) !== null && node.number(2) === 1;
+  const rate = node.opset >= 12 ? (node.maybe(1) === null ? 0.5 : node.number(1)) : 0;
   if (!training || rate === 0) return [x.identity(), onesLike(x, 'bool')];
   const mask = random.uniform(toShape(dims(x))).greaterEqual(rate);
   return [x.mul(mask.cast(x.dtype)).mul(1 / (1 - rate)), mask];

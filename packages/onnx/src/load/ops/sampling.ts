@@ -9,7 +9,7 @@ import { channelsFirst, channelsLast, product, range, scalar, shaped } from './h
 const windowOf =
   (weights: readonly number[]): Run =>
   (node) => {
-    const size = node.ints(0)[0] as number;
+    const size = node.int(0);
     const steps = node.attrs.int('periodic', 1) === 1 ? size : size - 1;
     const [a, b, c = 0] = weights as [number, number, number?];
     const data = Float64Array.from(

@@ -44,11 +44,11 @@ const dft: Run = (node) => {
   const given = node.x(0);
   const [inverse, onesided] = [node.attrs.int('inverse', 0) === 1, node.attrs.int('onesided', 0) === 1];
   const byInput = node.opset >= 20;
-  const told = byInput ? (node.maybe(2) === null ? -2 : node.ints(2)[0]) : node.attrs.int('axis', 1);
+  const told = byInput ? (node.maybe(2) === null ? -2 : node.int(2)) : node.attrs.int('axis', 1);
   const axis = node.axis(told as number, given.rank);
   if (axis === given.rank - 1) node.fail('the last axis has the parts of numbers, not the signal');
   let x = moveAxis(numbersOf(node, given), axis, -1);
-  const length = node.maybe(1) === null ? null : (node.ints(1)[0] as number);
+  const length = node.maybe(1) === null ? null : node.int(1);
   if (inverse && onesided) {
     // Half a spectrum is that of real numbers.
     const y = signal.irfft(x, length === null ? null : [length]);
@@ -63,9 +63,9 @@ const stft: Run = (node) => {
   const given = node.x(0);
   // PyTorch leaves the axis of the parts out where numbers are real, and ONNX Runtime takes that.
   const signals = given.rank === 2 ? given : numbersOf(node, given);
-  const step = node.ints(1)[0] as number;
+  const step = node.int(1);
   const window = node.maybe(2);
-  const length = node.maybe(3) === null ? (window === null ? null : dims(window)[0]) : node.ints(3)[0];
+  const length = node.maybe(3) === null ? (window === null ? null : dims(window)[0]) : node.int(3);
   if (typeof length !== 'number') return node.fail('neither a window nor a length of frames is given');
   const ofFrames = (x: Tensor): Tensor => {
     const frames = signal.frame(x, length, step);
@@ -82,11 +82,8 @@ const MOST_WEIGHTS = 2 ** 26;
 
 /** Triangles that are as wide as they are to the ear. */
 const melWeights: Run = (node) => {
-  const [bands, length, rate] = range(0, 3).map((i) => node.ints(i)[0] as number) as [number, number, number];
-  const [low, high] = [3, 4].map((i) => 2595 * Math.log10(1 + (node.numbers(i)[0] as number) / 700)) as [
-    number,
-    number,
-  ];
+  const [bands, length, rate] = range(0, 3).map((i) => node.int(i)) as [number, number, number];
+  const [low, high] = [3, 4].map((i) => 2595 * Math.log10(1 + node.number(i) / 700)) as [number, number];
   const bins = Math.floor(length / 2) + 1;
   if (!(bands >= 0 && bins >= 0 && bands * bins <= MOST_WEIGHTS))
     node.fail(`there cannot be ${bands} bands of ${bins} bins`);
