@@ -60,12 +60,11 @@ export class CudaBackend extends DispatchingBackend {
 
   /** What needs a newer GPU, or fewer bits of float32 than the program wants, is left to the other kernels. */
   protected override instead({ cuda }: Dispatch): CudaDispatches | undefined {
-    const runs = cuda?.dispatches.every(
-      ({ program }) =>
-        !('print' in program) ||
-        (this.#capability >= program.capability && (placement.tensorFloat32 || !program.isTensorFloat32)),
+    const made = cuda?.(this.#capability);
+    const runs = made?.dispatches.every(
+      ({ program }) => placement.tensorFloat32 || !('print' in program) || !program.isTensorFloat32,
     );
-    return runs ? cuda : undefined;
+    return runs ? made : undefined;
   }
 
   protected dispatch(

@@ -45,7 +45,8 @@ export class CudaKernels {
         throw new InternalError((cause as Error).message, undefined, { cause });
       throw typed(cause);
     }
-    const kernel = called(() => this.#device.function(this.#device.load(image), NAME));
+    const shared = isCuda ? program.shared : 0;
+    const kernel = called(() => this.#device.function(this.#device.load(image), NAME, shared));
     return { kernel, block: isCuda ? program.workgroup : program.module.workgroup };
   }
 }

@@ -87,7 +87,8 @@ describe.skipIf(!isTested)('CUDA, on a fake driver', { timeout: 120_000 }, () =>
       () => gpu.fill(at, 256, 1),
       () => gpu.load(new Uint8Array(100)),
       () => gpu.load(new Uint8Array(0)),
-      () => gpu.function(1, 'x'),
+      () => gpu.function(1, 'x', 0),
+      () => gpu.function(1, 'x', 1.5),
       () => gpu.launchAll(new Uint8Array(8)),
       () => gpu.launchAll(new Uint8Array(40)),
       () => gpu.makeGraph('list' as never),
@@ -115,7 +116,7 @@ describe.skipIf(!isTested)('CUDA, on a fake driver', { timeout: 120_000 }, () =>
     gpu.write(at, new Uint8Array(Float32Array.of(1, 2).buffer));
     const module = gpu.load(image);
     const list = new LaunchList();
-    const kernel = { kernel: gpu.function(module, 'twice'), block: [2, 1, 1] } as const;
+    const kernel = { kernel: gpu.function(module, 'twice', 0), block: [2, 1, 1] } as const;
     list.add(kernel, { params: [] } as never, [at], [], [1, 1, 1]);
     gpu.launchAll(list.bytes());
     gpu.unload(module);

@@ -14,8 +14,10 @@ import {
   type Lowered,
   launch,
   lowered,
+  perCapability,
   perThread,
   programOf,
+  runsOn,
 } from './kernel.ts';
 import { floats, floatType, isFloat, ofFloats } from './scalar-program.ts';
 
@@ -274,22 +276,25 @@ function onTensorCores(
   const [batch, heads, queries, keys, width, values] = params;
   if (!isCoreAttention(dtype, mask, [width, values], [queries, keys])) return undefined;
   const filled = (size: number): number => Math.ceil(size / 16) * 16;
-  const program = coreAttention(
-    {
-      ...attention,
-      dtype,
-      mask,
-      width: filled(width),
-      values: filled(values),
-      aligned: width % 8 === 0 && values % 8 === 0,
-    },
-    PARAMS,
-  );
   const tiles = Math.ceil((attention.rows[0].side === 'queries' ? queries : keys) / CORE_ROWS);
-  return {
-    dispatches: [{ program, operands, params, workgroups: groups(batch * heads * tiles) }],
-    scratch: 0,
-  };
+  return perCapability((capability) => {
+    const program = coreAttention(
+      {
+        ...attention,
+        dtype,
+        mask,
+        width: filled(width),
+        values: filled(values),
+        aligned: width % 8 === 0 && values % 8 === 0,
+      },
+      PARAMS,
+    );
+    if (!runsOn(program, capability)) return undefined;
+    return {
+      dispatches: [{ program, operands, params, workgroups: groups(batch * heads * tiles) }],
+      scratch: 0,
+    };
+  });
 }
 
 function attention(call: Call): Lowered | undefined {

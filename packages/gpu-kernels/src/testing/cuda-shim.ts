@@ -107,7 +107,7 @@ function sourceOf(programs: readonly (GpuProgram | CudaProgram)[]): string {
     if ('print' in program) {
       const [x, y, z] = program.workgroup;
       const args = program.pointers.map((type, k) => `(${type})b[${k}]`);
-      return `case ${i}: need(${args.length}, count); shim::launch(grid, dim3{${x},${y},${z}}, true, [=] { ns_k${i}::k${i}(${args.join(', ')}, *(const ns_k${i}::Params*)params); }); break;`;
+      return `case ${i}: need(${args.length}, count); shim::launch(grid, dim3{${x},${y},${z}}, true, [=] { ns_k${i}::k${i}(${args.join(', ')}, *(const ns_k${i}::Params*)params); }, ${program.shared}); break;`;
     }
     const { module, buffers } = program;
     const args = module.bindings.map((binding, k) => {
@@ -117,7 +117,7 @@ function sourceOf(programs: readonly (GpuProgram | CudaProgram)[]): string {
     });
     const barriers = module.shared.length > 0;
     const [x, y, z] = module.workgroup;
-    return `case ${i}: need(${buffers}, count); shim::launch(grid, dim3{${x},${y},${z}}, ${barriers}, [=] { ns_k${i}::k${i}(${args.join(', ')}); }); break;`;
+    return `case ${i}: need(${buffers}, count); shim::launch(grid, dim3{${x},${y},${z}}, ${barriers}, [=] { ns_k${i}::k${i}(${args.join(', ')}); }, 0); break;`;
   });
   return `#include "cuda-shim.h"
 ${cudaPrelude}

@@ -52,8 +52,8 @@ export class Recorder implements Backend {
   /** Where the calls come from, and how far results may be off. */
   label = '';
   ulp = 4;
-  /** Whether what GPUs of NVIDIA run instead is noted. */
-  tensorCores = false;
+  /** Of a GPU of NVIDIA: what that runs instead is noted. 0 for none. */
+  capability = 0;
   readonly #host: Backend;
 
   /** @param host whose kernels do the work. */
@@ -136,9 +136,10 @@ export class Recorder implements Backend {
       buffers: operands.map((operand) => (operand === TEMPORARY ? own : bufferOf(operand))),
     });
     const dispatches = made.dispatches.flatMap((dispatch) => {
-      if (!this.tensorCores || dispatch.cuda === undefined) return [recorded(dispatch)];
-      const own = dispatch.cuda.scratch === 0 ? -1 : temporary(dispatch.cuda.scratch);
-      return dispatch.cuda.dispatches.map((each) => recorded(each, own));
+      const cuda = dispatch.cuda?.(this.capability);
+      if (cuda === undefined) return [recorded(dispatch)];
+      const own = cuda.scratch === 0 ? -1 : temporary(cuda.scratch);
+      return cuda.dispatches.map((each) => recorded(each, own));
     });
     this.recorded.push({
       label: this.label,
