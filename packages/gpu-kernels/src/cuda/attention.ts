@@ -68,7 +68,7 @@ export function coreAttention(
 
 function pointer(name: string, { makes, mask }: CoreAttention): string {
   if (name === 'y') return 'u16* y';
-  if (name === 'lse') return `${makes === 'result' ? '' : 'const '}u16* lse`;
+  if (name === 'lse') return `${makes === 'result' ? '' : 'const '}f32* lse`;
   if (name === 'delta') return 'const f32* delta';
   if (name !== 'mask') return `const u16* ${name}`;
   return `const ${mask === 'bool' ? 'unsigned char' : 'u16'}* mask`;
@@ -190,7 +190,7 @@ function text(
     }
     ${forEach('(void)q; (void)k; scores[n][i] = now[i / 2] == lowest() ? 0.0f : power(scores[n][i] - now[i / 2]); total[i / 2] += scores[n][i];')}`
       : forEach(`${score} ${known}
-        if (score != lowest()) { const size_t at = size_t(plane) * p.queries + q; weight = power(score - widened(lse[at]));
+        if (score != lowest()) { const size_t at = size_t(plane) * p.queries + q; weight = power(score - lse[at]);
           ${makes === 'slopes' ? 'weight = p.scale * weight * (slopes[n][i] - delta[at]);' : ''} }
         scores[n][i] = weight;`);
   const whole = `products<${tile}, ${widthOf(first)}>(scores, rows0, tile);`;
@@ -223,7 +223,7 @@ function text(
     const u32 row = top + warp * 16u + half * 8u + lane / 4u;
     const f32 part = highest[half] == lowest() ? 0.0f : 1.0f / total[half];
     TC_UNROLLED for (u32 n = 0; n < ${widthOf(made) / 8}; n++) TC_UNROLLED for (u32 e = 0; e < 2; e++) sums[n][half * 2u + e] *= part;
-    if (lane % 4u == 0u && row < p.queries) lse[size_t(plane) * p.queries + row] = narrowed(highest[half] + logf(total[half]));
+    if (lane % 4u == 0u && row < p.queries) lse[size_t(plane) * p.queries + row] = highest[half] + logf(total[half]);
   }`
       : '';
   const causal = byQuery
