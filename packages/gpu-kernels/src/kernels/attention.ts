@@ -2,6 +2,7 @@
 // score and the sum of exponentials; the gradients know both from the forward kernel's log-sum-exp.
 import type { DType } from '@eagre/backend';
 import { CORE_ROWS, type CoreAttention, coreAttention, isCoreAttention } from '../cuda/attention.ts';
+import { lanesOf } from '../cuda/tensor-cores.ts';
 import { broadcastSteps, rawLoad } from './elements.ts';
 import {
   alwaysFits,
@@ -286,7 +287,7 @@ function onTensorCores(
         mask,
         width: filled(width),
         values: filled(values),
-        aligned: width % 8 === 0 && values % 8 === 0,
+        aligned: width % lanesOf(dtype) === 0 && values % lanesOf(dtype) === 0,
       },
       PARAMS,
     );
