@@ -260,7 +260,8 @@ function text(
     dtype,
     params,
     `#define MMA tc_mma_${dtype}\n${FUNCTIONS(dtype, aligned)}${POWERS}\n#undef MMA`,
-    `__launch_bounds__(${THREADS}) ${name}(${pointers.join(', ')}, const Params p)`,
+    // Without the number of blocks the compiler spills registers for more of them.
+    `__launch_bounds__(${THREADS}, 1) ${name}(${pointers.join(', ')}, const Params p)`,
     `  __shared__ tc_chunk tile[${chunks}];
   const u32 t = threadIdx.x, lane = t % 32u, warp = t / 32u;
   const u32 number = blockIdx.y * gridDim.x + blockIdx.x, tiles = (p.${side} + ${CORE_ROWS - 1}u) / ${CORE_ROWS}u;
