@@ -44,6 +44,9 @@ std::string text(const Napi::CallbackInfo& info, size_t i) {
   return info[i].As<Napi::String>().Utf8Value();
 }
 
+// More than any GPU has.
+constexpr double kMostSharedBytes = 1 << 20;
+
 struct Span {
   void* data = nullptr;
   size_t size = 0;
@@ -194,9 +197,9 @@ class JsDevice : public Napi::ObjectWrap<JsDevice> {
   Napi::Value unload(const Napi::CallbackInfo& info) {
     return with(info, [&](Device& device) { device.unload(word(info, 0)); });
   }
-  // (module, name)
+  // (module, name, bytes of shared memory)
   Napi::Value function(const Napi::CallbackInfo& info) {
-    return counted(info, [&](Device& device) { return device.function(word(info, 0), text(info, 1)); });
+    return counted(info, [&](Device& device) { return device.function(word(info, 0), text(info, 1), static_cast<unsigned>(number(info, 2, kMostSharedBytes))); });
   }
   // (list)
   Napi::Value launch_all(const Napi::CallbackInfo& info) {

@@ -63,7 +63,8 @@ std::string Compiler::target(int capability) const {
   if (count > 0) check(nvrtcGetSupportedArchs(known.data()), "nvrtcGetSupportedArchs");
   int best = 0;
   for (const int each : known) {
-    if (each == capability) return "sm_" + std::to_string(capability);
+    // GPUs of 9.0 have instructions that no other has: "a" allows them, and binds the machine code to these GPUs, as it is anyway.
+    if (each == capability) return "sm_" + std::to_string(capability) + (capability == 90 ? "a" : "");
     if (each < capability) best = std::max(best, each);
   }
   if (best == 0)

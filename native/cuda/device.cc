@@ -282,12 +282,14 @@ void Device::unload(uint32_t number) {
   check(result, "cuModuleUnload");
 }
 
-uint32_t Device::function(uint32_t number, const std::string& name) {
+uint32_t Device::function(uint32_t number, const std::string& name, unsigned shared) {
   enter();
   Module& module = known(modules_, number, "module");
   CUfunction function = nullptr;
   check(driver_->cuModuleGetFunction(&function, module.module, name.c_str()), "cuModuleGetFunction");
-  functions_[next_] = function;
+  // Without this a launch may give 48 KB.
+  if (shared > 0) check(driver_->cuFuncSetAttribute(function, kMostShared, static_cast<int>(shared)), "cuFuncSetAttribute");
+  functions_[next_] = {function, shared};
   module.functions.push_back(next_);
   return next_++;
 }
@@ -303,10 +305,10 @@ void Device::check_pointers(const void* arguments, size_t bytes, size_t pointers
 
 void Device::launch(uint32_t number, const unsigned grid[3], const unsigned block[3], const void* arguments, size_t bytes, size_t pointers) {
   enter();
-  const CUfunction function = known(functions_, number, "kernel");
+  const Function& function = known(functions_, number, "kernel");
   check_pointers(arguments, bytes, pointers);
   check(with_arguments(arguments, bytes, [&](void** extra) {
-    return driver_->cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], 0, stream_, nullptr, extra);
+    return driver_->cuLaunchKernel(function.handle, grid[0], grid[1], grid[2], block[0], block[1], block[2], function.shared, stream_, nullptr, extra);
   }), "cuLaunchKernel");
 }
 
@@ -340,7 +342,7 @@ void Device::launch_all(const void* list, size_t bytes) {
 // Calls `body` with a launch as a node of graphs has it.
 template <class F> CUresult Device::with_node(const Launch& launch, F body) {
   return with_arguments(launch.arguments, launch.head.bytes, [&](void** extra) {
-    KernelNode node{launch.function, {}, {}, 0, nullptr, extra};
+    KernelNode node{launch.function.handle, {}, {}, launch.function.shared, nullptr, extra};
     std::copy(launch.head.grid, launch.head.grid + 3, node.grid);
     std::copy(launch.head.block, launch.head.block + 3, node.block);
     return body(node);

@@ -73,8 +73,8 @@ class Device : public std::enable_shared_from_this<Device> {
   // Takes a cubin, a fatbin or PTX, and gives the number of its module.
   uint32_t load(const void* image, size_t bytes);
   void unload(uint32_t module);
-  // The number of a kernel of a module.
-  uint32_t function(uint32_t module, const std::string& name);
+  // The number of a kernel of a module. Each launch gives it so many bytes of shared memory beside those that it declares.
+  uint32_t function(uint32_t module, const std::string& name, unsigned shared = 0);
   // @param arguments as the kernel has them in its memory: `pointers` addresses first, then other values.
   void launch(uint32_t function, const unsigned grid[3], const unsigned block[3], const void* arguments, size_t bytes, size_t pointers);
   // The launches of a list, one by one.
@@ -107,8 +107,12 @@ class Device : public std::enable_shared_from_this<Device> {
     CUmodule module;
     std::vector<uint32_t> functions;
   };
+  struct Function {
+    CUfunction handle;
+    unsigned shared;
+  };
   struct Launch {
-    CUfunction function;
+    Function function;
     LaunchHead head;
     // Of the head in the list, and of the whole launch.
     size_t at, bytes;
@@ -151,7 +155,7 @@ class Device : public std::enable_shared_from_this<Device> {
   mutable std::string lost_;
   std::map<CUdeviceptr, size_t> live_;
   std::unordered_map<uint32_t, Module> modules_;
-  std::unordered_map<uint32_t, CUfunction> functions_;
+  std::unordered_map<uint32_t, Function> functions_;
   std::unordered_map<uint32_t, CUevent> events_;
   std::unordered_map<uint32_t, Graph> graphs_;
   // How often memory and kernels were given back.

@@ -69,6 +69,8 @@ enum : CUresult {
 };
 
 enum : int { kComputeMajor = 75, kComputeMinor = 76, kMultiprocessors = 16, kMemoryPools = 115 };
+// Of a kernel: the most shared memory that launches may give it.
+enum : int { kMostShared = 8 };
 enum : unsigned { kNonBlockingStream = 1, kDisableTiming = 2 };
 
 // What went wrong, with the code of the errors of JavaScript, and the driver's name of it where it is the driver's error.

@@ -5,7 +5,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { elementwiseKernel } from '@eagre/gpu-kernels';
+import { elementwiseKernel, runsOn } from '@eagre/gpu-kernels';
 import { called, loadCudaAddon } from '../../packages/backend-cuda/src/addon.ts';
 import { keyOfText, packKernels } from '../../packages/backend-cuda/src/kernel-archive.ts';
 import { textOf } from '../../packages/backend-cuda/src/kernels.ts';
@@ -50,17 +50,17 @@ function variants(program) {
   return all.map(lower);
 }
 
-/** Text and least capability of each program, or of the first of them. */
+/** All programs, or the first of them, by their texts. */
 function texts(first) {
   const found = new Map();
-  const add = (program) => found.set(textOf(program), 'capability' in program ? program.capability : 0);
+  const add = (program) => found.set(textOf(program), program);
   for (const record of [recordAttention, recordProducts, recordConvolutions, recordCalls, recordModels]) {
     const { programs, functions } = record();
     programs.forEach(add);
     for (const each of functions) variants(each).forEach(add);
     if (found.size >= first) break;
   }
-  return [...found].slice(0, first).map(([text, least]) => ({ text, least }));
+  return [...found].slice(0, first);
 }
 
 const NAME = 'eagre_kernel';
@@ -71,7 +71,7 @@ async function main([file, first, ...capabilities]) {
   const jobs = capabilities
     .map(Number)
     .flatMap((capability) =>
-      all.flatMap(({ text, least }) => (least > capability ? [] : [{ text, capability }])),
+      all.flatMap(([text, program]) => (runsOn(program, capability) ? [{ text, capability }] : [])),
     );
   console.log(`${all.length} programs, ${jobs.length} images, by NVRTC ${version} (${path})`);
   const images = new Array(jobs.length);

@@ -129,6 +129,8 @@ static void modules() {
   const uint32_t scale = device->function(module, "scale");
   CHECK(code_of([&] { device->function(module, "nothing"); }) == "NOT_FOUND CUDA_ERROR_NOT_FOUND");
   CHECK(code_of([&] { device->function(99, "scale"); }) == "INVALID_ARGUMENT");
+  // A multiprocessor has 227 KB of shared memory for a block.
+  CHECK(code_of([&] { device->function(module, "scale", 300 << 10); }) == "INVALID_ARGUMENT CUDA_ERROR_INVALID_VALUE");
   for (size_t size = 0; size < image.size(); size += 97) CHECK(code_of([&] { device->load(image.data(), size); }) == "INVALID_ARGUMENT");
   CHECK(code_of([&] { device->load(".version 8.0 .target sm_80", 26); }) == "INVALID_ARGUMENT CUDA_ERROR_INVALID_PTX");
   const unsigned char fatbin[24] = {0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0, 200};

@@ -28,7 +28,7 @@
 struct FakeKernel {
   const char* name;
   size_t bytes;
-  const char* (*run)(const unsigned*, const unsigned*, const char*, int);
+  const char* (*run)(const unsigned*, const unsigned*, const char*, int, unsigned);
 };
 
 namespace {
@@ -564,9 +564,20 @@ API cuModuleGetFunction(const FakeKernel** function, Module* module, const char*
   return 500;
 }
 namespace {
+// What each kernel may be given, and what no GPU gives more than.
+std::map<const FakeKernel*, unsigned> most_shared;
+constexpr unsigned kMostShared = 227 * 1024;
+}  // namespace
+API cuFuncSetAttribute(const FakeKernel* kernel, int attribute, int value) {
+  ENTER("cuFuncSetAttribute");
+  if (attribute != 8 || value < 0 || unsigned(value) > kMostShared) return 1;
+  most_shared[kernel] = unsigned(value);
+  return 0;
+}
+namespace {
 struct Node {
   const FakeKernel* kernel;
-  unsigned grid[3], block[3];
+  unsigned grid[3], block[3], shared;
   std::string arguments;
 };
 struct Graph {
@@ -582,16 +593,18 @@ struct NodeParams {
   unsigned grid[3], block[3], shared;
   void **parameters, **extra;
 };
-int node_of(const FakeKernel* kernel, const unsigned* grid, const unsigned* block, void** extra, Node* node) {
+int node_of(const FakeKernel* kernel, const unsigned* grid, const unsigned* block, unsigned shared, void** extra, Node* node) {
   const auto [gx, gy, gz] = std::tuple(grid[0], grid[1], grid[2]);
   const size_t threads = size_t(block[0]) * block[1] * block[2];
   if (gx == 0 || gy == 0 || gz == 0 || gy > 65535 || gz > 65535 || threads == 0 || threads > 1024) return 1;
   if (*static_cast<size_t*>(extra[3]) != kernel->bytes) return 1;
-  *node = {kernel, {gx, gy, gz}, {block[0], block[1], block[2]}, std::string(static_cast<const char*>(extra[1]), kernel->bytes)};
+  const auto most = most_shared.find(kernel);
+  if (shared > (most == most_shared.end() ? 48u * 1024 : std::max(most->second, 48u * 1024))) return 1;
+  *node = {kernel, {gx, gy, gz}, {block[0], block[1], block[2]}, shared, std::string(static_cast<const char*>(extra[1]), kernel->bytes)};
   return 0;
 }
 void run_node(const Node& node) {
-  const char* failed = lost != 0 ? nullptr : node.kernel->run(node.grid, node.block, node.arguments.data(), atoi(setting("FAKE_CUDA_ORDER", "0")));
+  const char* failed = lost != 0 ? nullptr : node.kernel->run(node.grid, node.block, node.arguments.data(), atoi(setting("FAKE_CUDA_ORDER", "0")), node.shared);
   if (failed != nullptr) lose(719, failed);
 }
 // Adds nodes to a stream, all as one piece of work.
@@ -605,12 +618,12 @@ void launch(Stream* stream, std::vector<Node> nodes) {
 }
 }  // namespace
 
-API cuLaunchKernel(const FakeKernel* kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned,
+API cuLaunchKernel(const FakeKernel* kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
                    Stream* stream, void**, void** extra) {
   ENTER("cuLaunchKernel");
   const unsigned grid[] = {gx, gy, gz}, block[] = {bx, by, bz};
   Node node;
-  if (const int error = node_of(kernel, grid, block, extra, &node)) return error;
+  if (const int error = node_of(kernel, grid, block, shared, extra, &node)) return error;
   launch(stream, {node});
   return 0;
 }
@@ -624,7 +637,7 @@ API cuGraphAddKernelNode(Node** node, Graph* graph, Node* const* behind, size_t 
   // Only chains: their order is that of the nodes.
   if (count != (graph->nodes.empty() ? 0 : 1) || (count == 1 && behind[0] != graph->nodes.back())) return 1;
   Node made;
-  if (const int error = node_of(params->kernel, params->grid, params->block, params->extra, &made)) return error;
+  if (const int error = node_of(params->kernel, params->grid, params->block, params->shared, params->extra, &made)) return error;
   graph->nodes.push_back(*node = new Node(made));
   return 0;
 }
@@ -642,7 +655,7 @@ API cuGraphExecKernelNodeSetParams(GraphExec* executable, const Node* node, cons
   for (size_t i = 0; i < executable->nodes.size(); i++)
     if (executable->from[i] == node) {
       if (params->kernel != executable->nodes[i].kernel) return 1;
-      return node_of(params->kernel, params->grid, params->block, params->extra, &executable->nodes[i]);
+      return node_of(params->kernel, params->grid, params->block, params->shared, params->extra, &executable->nodes[i]);
     }
   return 1;
 }

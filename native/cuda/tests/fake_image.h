@@ -11,8 +11,8 @@ struct FakeKernel {
   const char* name;
   // Bytes of its arguments, laid out as a GPU has them.
   size_t bytes;
-  // Undefined, or what went wrong. @param order of the threads, as the shim has it.
-  const char* (*run)(const unsigned* grid, const unsigned* block, const char* arguments, int order);
+  // Undefined, or what went wrong. @param order of the threads, as the shim has it. @param shared bytes that the launch gives.
+  const char* (*run)(const unsigned* grid, const unsigned* block, const char* arguments, int order, unsigned shared);
 };
 
 namespace fake {
@@ -38,13 +38,13 @@ template <class... A> struct Signature<void (*)(A...)> {
   }
 };
 
-template <auto kernel, bool barriers> const char* run(const unsigned* grid, const unsigned* block, const char* arguments, int order) {
+template <auto kernel, bool barriers> const char* run(const unsigned* grid, const unsigned* block, const char* arguments, int order, unsigned shared) {
   using Kernel = Signature<decltype(kernel)>;
   typename Kernel::Values values;
   Kernel::read(values, arguments, std::make_index_sequence<std::tuple_size_v<typename Kernel::Values>>());
   shim::order = order;
   shim::failed = nullptr;
-  shim::launch({grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, barriers, [&] { std::apply(kernel, values); });
+  shim::launch({grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]}, barriers, [&] { std::apply(kernel, values); }, shared);
   return shim::failed;
 }
 

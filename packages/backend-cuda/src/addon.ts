@@ -44,8 +44,8 @@ export interface NativeDevice {
   /** Takes a cubin, a fatbin or PTX, and gives the number of its module. */
   load(image: Uint8Array): number;
   unload(module: number): void;
-  /** The number of a kernel of a module. */
-  function(module: number, name: string): number;
+  /** The number of a kernel of a module. @param shared bytes of shared memory that each launch gives it, beside those that it declares. */
+  function(module: number, name: string, shared: number): number;
   /** Launches a list, as `LaunchList` makes it. */
   launchAll(list: Uint8Array): void;
   /** The number of a graph that does what a list says, or 0 where the driver cannot make it. Nothing is launched. */

@@ -63,14 +63,11 @@ export class CudaBackend extends DispatchingBackend {
 
   /** What needs a newer GPU, or fewer bits of float32 than the program wants, is left to the other kernels; so is, with a warning, what nobody compiled. */
   protected override instead({ cuda }: Dispatch): CudaDispatches | undefined {
-    if (cuda === undefined) return undefined;
-    for (const { program } of cuda.dispatches) {
-      if (!('print' in program)) continue;
-      if (this.#capability < program.capability) return undefined;
-      if (program.isTensorFloat32 && !placement.tensorFloat32) return undefined;
-    }
-    if (cuda.dispatches.every(({ program }) => !('print' in program) || this.#kernels.has(program)))
-      return cuda;
+    const made = cuda?.(this.#capability);
+    if (made === undefined) return undefined;
+    const own = made.dispatches.flatMap(({ program }) => ('print' in program ? [program] : []));
+    if (!placement.tensorFloat32 && own.some((program) => program.isTensorFloat32)) return undefined;
+    if (own.every((program) => this.#kernels.has(program))) return made;
     this.#warn();
     return undefined;
   }

@@ -48,13 +48,15 @@ export class CudaKernels {
 
   #load(program: GpuProgram | CudaProgram): CudaKernel {
     const block = 'print' in program ? program.workgroup : program.module.workgroup;
+    const shared = 'print' in program ? program.shared : 0;
     const capability = this.#capability;
     const ptx = 'print' in program ? undefined : () => printPtx(program.module, NAME, capability);
     const refused: Error[] = [];
     try {
       for (const { image, from } of this.#images.of(textOf(program), NAME, capability, ptx)) {
         const module = this.#module(image, from, refused);
-        if (module !== undefined) return { kernel: called(() => this.#device.function(module, NAME)), block };
+        if (module !== undefined)
+          return { kernel: called(() => this.#device.function(module, NAME, shared)), block };
       }
     } catch (error) {
       if (refused.length === 0 || !(error instanceof UnavailableError)) throw error;

@@ -223,7 +223,7 @@ export const kernelAttrs = {
    * query [b, h, tq, d], key [b, h, tk, d], value [b, h, tk, dv], optional mask of rank 4 that broadcasts to [b, h, tq, tk] → y
    * [b, h, tq, dv], lse [b, h, tq]. All but mask and lse are [b, t, h, d] if timeFirst. With s = scale · query · keyᵀ + mask
    * (a bool mask takes out what is false, causal what has key > query), y = softmax(s) · value and lse = log Σ exp(s). Where all
-   * is taken out, y is 0 and lse −∞.
+   * is taken out, y is 0 and lse −∞. Where query has 16 bits, lse is float32.
    */
   ScaledDotProductAttention: ['timeFirst', 'scale', 'causal'],
   /** dy, query, key, value, y, lse, optional mask → dquery, dkey, dvalue; lse counts as having no gradient of its own */

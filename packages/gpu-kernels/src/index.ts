@@ -18,6 +18,7 @@ export {
   type GpuProgram,
   type Lowered,
   programOf,
+  runsOn,
   type TensorInfo,
 } from './kernels/kernel.ts';
 export { copy } from './kernels/moves.ts';

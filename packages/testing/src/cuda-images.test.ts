@@ -313,6 +313,8 @@ describe.skipIf(!isTested)('the images of kernels', { timeout: 120_000 }, () => 
       params: ['u32'],
       workgroup: [1, 1, 1],
       capability: 80,
+      isSpecific: false,
+      shared: 0,
       isTensorFloat32: false,
     });
     const [both, one] = [cuda('x'), cuda('y')];

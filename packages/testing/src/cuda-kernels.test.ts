@@ -1,18 +1,23 @@
 // The GPU kernels as CUDA C++ and as PTX, compiled for the processor, against the reference: calls of kernels that the ops' samples make, all of them as CUDA C++.
 import '@eagre/backend-js';
-import { isHalf, type NumericDType } from '@eagre/backend';
-import { cudaPrelude, type GpuProgram } from '@eagre/gpu-kernels';
+import { isHalf, type NumericDType, registerBackend } from '@eagre/backend';
+import { jsBackend } from '@eagre/backend-js';
+import * as core from '@eagre/core';
+import { constant, type Tensor, withBackend } from '@eagre/core';
+import { cudaPrelude, type GpuProgram, runsOn } from '@eagre/gpu-kernels';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type CudaAddon, called, loadCudaAddon } from '../../backend-cuda/src/addon.ts';
 import { findCompiler } from '../../backend-cuda/src/libraries.ts';
 import { CudaShim, compiler, textOf } from '../../gpu-kernels/src/testing/cuda-shim.ts';
-import { distance, type Recorded } from '../../gpu-kernels/src/testing/recorder.ts';
+import { distance, type Recorded, Recorder } from '../../gpu-kernels/src/testing/recorder.ts';
 import {
+  DEEP_PRODUCT,
   recordAttention,
   recordCalls,
   recordConvolutions,
   recordProducts,
 } from './testing/recorded-calls.ts';
+import { generator } from './values.ts';
 
 const isLong = process.env.EAGRE_FUZZ_SECONDS !== undefined;
 
@@ -87,26 +92,94 @@ describe.skipIf(compiler === undefined)('kernels as PTX, on the processor', () =
   }, 900_000);
 });
 
+/** Copies arrive late in even orders; products are made early in those whose half is odd. */
+const ORDERS = [0, 1, 2, 12347] as const;
+
 describe.skipIf(compiler === undefined)('tensor cores, on the processor', () => {
   it.each([
-    ['products', recordProducts, 45, false],
-    ['convolutions', recordConvolutions, 45, false],
-    ['attention', recordAttention, 32, true],
+    ['products', recordProducts, 45, false, [0, 1, 12345]],
+    ['convolutions', recordConvolutions, 45, false, [0, 1, 12345]],
+    ['attention', recordAttention, 44, true, [0, 1, 12345]],
+    ['products by warpgroups', () => recordProducts(90), 48, false, ORDERS],
+    ['convolutions by warpgroups', () => recordConvolutions(90), 45, false, ORDERS],
   ] as const)(
     'agree in their %s with the reference in every order of threads',
-    (_, record, least, ofLargest) => {
+    (_, record, least, ofLargest, orders) => {
       const { recorded } = record();
       const programs = recorded.flatMap((call) => call.dispatches.map(({ program }) => program));
       expect(programs.filter((program) => 'print' in program).length).toBeGreaterThanOrEqual(least);
       const shim = new CudaShim(programs);
       try {
-        for (const order of [0, 1, 12345]) expect(failures(shim, recorded, order, ofLargest)).toEqual([]);
+        for (const order of orders) expect(failures(shim, recorded, order, ofLargest)).toEqual([]);
       } finally {
         shim.end();
       }
     },
     600_000,
   );
+
+  it('show what a kernel for warpgroups lacks', () => {
+    const recorder = new Recorder(jsBackend);
+    recorder.capability = 90;
+    registerBackend(recorder, -1);
+    const random = generator(19);
+    const of = (dtype: NumericDType, ...shape: number[]): Tensor =>
+      constant(
+        Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => Math.round(random() * 16 - 8) / 8),
+        dtype,
+      ).reshape(shape);
+    withBackend('recorder', () => {
+      const [m, k, n] = DEEP_PRODUCT;
+      core.matmul(of('float32', m, k), of('float32', k, n));
+      core.matmul(of('bfloat16', m, k), of('bfloat16', k, n));
+    });
+    const mistakes: readonly (readonly [what: string, text: RegExp, instead: string])[] = [
+      ['that copies are waited for', /tc_wait<2>\(\);/, ''],
+      ['that the cores see what was written', /tc_fence_async\(\);/, ''],
+      ['that a place is free', /if \(step >= 4u\) tc_barrier_wait\(&empty.*/, ''],
+      ['that a tile is there', /tc_barrier_wait\(&full.*/, ''],
+      ['that a place is given back behind its last use', /tc_wgmma_wait<1>\(\);/, 'tc_wgmma_wait<2>();'],
+      ['that a place is given back', /if \(step > 0u && lane == 0u\).*/, ''],
+      ['that sums are waited for', /tc_wgmma_finish\(sums\);/, ''],
+      ['a fence before sums are used', /tc_wgmma_fence\(\);/, ''],
+      ['a barrier behind the setting up', /__syncthreads\(\);/, ''],
+    ];
+    const planted = mistakes.map(([what, text, instead]) =>
+      recorder.recorded.map((call) => ({
+        ...call,
+        dispatches: call.dispatches.map((dispatch) => {
+          const { program } = dispatch;
+          if (!('print' in program)) throw new Error('a product that tensor cores do not make');
+          const wrong = (name: string): string => {
+            const body = program.print(name).replace(text, instead);
+            if (body === program.print(name)) throw new Error(`no kernel needs ${what}`);
+            return body;
+          };
+          return { ...dispatch, program: { ...program, print: wrong } };
+        }),
+      })),
+    );
+    const all = [recorder.recorded, ...planted].flat();
+    const shim = new CudaShim(all.flatMap(({ dispatches }) => dispatches.map(({ program }) => program)));
+    try {
+      const found = (calls: readonly Recorded[], order: number): boolean => {
+        try {
+          return failures(shim, calls, order).length > 0;
+        } catch {
+          return true;
+        }
+      };
+      for (const order of ORDERS) expect(found(recorder.recorded, order)).toBe(false);
+      for (const [i, [what]] of mistakes.entries())
+        for (const call of planted[i])
+          expect(
+            ORDERS.some((order) => found([call], order)),
+            what,
+          ).toBe(true);
+    } finally {
+      shim.end();
+    }
+  }, 120_000);
 });
 
 /** The NVRTC that `EAGRE_NVRTC` names, which compiles without a GPU too. It takes minutes. */
@@ -128,9 +201,11 @@ const CAPABILITIES = [75, 80, 86, 89, 90, 100, 120];
 describe.skipIf(nvrtc === undefined)('CUDA kernels for GPUs', () => {
   let programs: readonly Parameters<typeof textOf>[0][] = [];
   beforeAll(() => {
-    const recorded = [recordCalls, recordProducts, recordConvolutions, recordAttention].flatMap(
-      (record) => record().recorded,
-    );
+    const recorded = [
+      recordCalls(),
+      ...[80, 90].flatMap((capability) => [recordProducts(capability), recordConvolutions(capability)]),
+      recordAttention(),
+    ].flatMap((recorder) => recorder.recorded);
     programs = [...new Set(recorded.flatMap((call) => call.dispatches.map((d) => d.program)))];
   }, 600_000);
 
@@ -138,10 +213,8 @@ describe.skipIf(nvrtc === undefined)('CUDA kernels for GPUs', () => {
     'are compiled by NVRTC for compute capability %d',
     (capability) => {
       const { addon, path, version } = nvrtc as NonNullable<typeof nvrtc>;
-      // Older GPUs have no such instructions; the backend gives them other kernels.
-      const fitting = programs.filter(
-        (program) => !('capability' in program) || program.capability <= capability,
-      );
+      // Other GPUs have no such instructions; the backend gives them other kernels.
+      const fitting = programs.filter((program) => runsOn(program, capability));
       expect(fitting.length).toBeGreaterThan(100);
       for (const program of fitting) {
         const image = called(() =>

@@ -88,7 +88,8 @@ describe.skipIf(!isTested)('CUDA, on a fake driver', { timeout: 120_000 }, () =>
       () => gpu.fill(at, 256, 1),
       () => gpu.load(new Uint8Array(100)),
       () => gpu.load(new Uint8Array(0)),
-      () => gpu.function(1, 'x'),
+      () => gpu.function(1, 'x', 0),
+      () => gpu.function(1, 'x', 1.5),
       () => gpu.launchAll(new Uint8Array(8)),
       () => gpu.launchAll(new Uint8Array(40)),
       () => gpu.makeGraph('list' as never),
@@ -116,7 +117,7 @@ describe.skipIf(!isTested)('CUDA, on a fake driver', { timeout: 120_000 }, () =>
     gpu.write(at, new Uint8Array(Float32Array.of(1, 2).buffer));
     const module = gpu.load(image);
     const list = new LaunchList();
-    const kernel = { kernel: gpu.function(module, 'twice'), block: [2, 1, 1] } as const;
+    const kernel = { kernel: gpu.function(module, 'twice', 0), block: [2, 1, 1] } as const;
     list.add(kernel, { params: [] } as never, [at], [], [1, 1, 1]);
     gpu.launchAll(list.bytes());
     gpu.unload(module);
@@ -164,12 +165,15 @@ describe.skipIf(!isTested)('CUDA, on a fake driver', { timeout: 120_000 }, () =>
       const [a, b] = [random([40, 48]).cast(dtype), random([48, 24]).cast(dtype)];
       return [...(a.matmul(b).cast('float32').data() as Float32Array)];
     };
-    const most = (dtype: 'float32' | 'bfloat16'): number => {
-      const expected = product(dtype);
-      return Math.max(
-        ...onGpu(() => product(dtype)).map((x, i) => Math.abs(x / (expected[i] as number) - 1)),
-      );
+    const attention = (): number[] => {
+      const x = random([1, 1, 16, 16]);
+      return [...(core.nn.scaledDotProductAttention(x, x, x).data() as Float32Array)];
     };
+    const off = (make: () => number[]): number => {
+      const expected = make();
+      return Math.max(...onGpu(make).map((x, i) => Math.abs(x / (expected[i] as number) - 1)));
+    };
+    const most = (dtype: 'float32' | 'bfloat16'): number => off(() => product(dtype));
     expect(most('bfloat16')).toBeLessThan(2 ** -7);
     const enabled = tensorFloat32ExecutionEnabled();
     try {
@@ -177,8 +181,12 @@ describe.skipIf(!isTested)('CUDA, on a fake driver', { timeout: 120_000 }, () =>
       const rough = most('float32');
       expect(rough).toBeGreaterThan(2 ** -20);
       expect(rough).toBeLessThan(2 ** -10);
+      const roughAttention = off(attention);
+      expect(roughAttention).toBeGreaterThan(2 ** -20);
+      expect(roughAttention).toBeLessThan(2 ** -10);
       enableTensorFloat32Execution(false);
       expect(most('float32')).toBeLessThan(2 ** -20);
+      expect(off(attention)).toBeLessThan(2 ** -20);
     } finally {
       enableTensorFloat32Execution(enabled);
     }

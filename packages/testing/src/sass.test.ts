@@ -47,6 +47,16 @@ const CALLS: readonly Call[] = [
     attrs: { transposeA, transposeB, activation: 1 },
   })),
   {
+    label: 'a·b, large',
+    kernel: 'MatMul',
+    inputs: [
+      [2048, 512],
+      [512, 2048],
+    ],
+    outputs: [[2048, 2048]],
+    attrs: { transposeA: false, transposeB: false, activation: 0 },
+  },
+  {
     label: 'convolution',
     kernel: 'Conv2D',
     inputs: [image, filter, [128]],
@@ -91,7 +101,7 @@ const CALLS: readonly Call[] = [
 ];
 
 /** The programs for tensor cores of a call. */
-function programsOf(call: Call, dtype: NumericDType): readonly CudaProgram[] {
+function programsOf(call: Call, dtype: NumericDType, capability: number): readonly CudaProgram[] {
   const info = (shape: readonly number[]): TensorInfo => ({
     dtype,
     shape,
@@ -106,7 +116,7 @@ function programsOf(call: Call, dtype: NumericDType): readonly CudaProgram[] {
     same: () => false,
   });
   return (made?.dispatches ?? []).flatMap(({ cuda }) =>
-    (cuda?.dispatches ?? []).flatMap(({ program }) => ('print' in program ? [program] : [])),
+    (cuda?.(capability)?.dispatches ?? []).flatMap(({ program }) => ('print' in program ? [program] : [])),
   );
 }
 
@@ -120,14 +130,17 @@ describe.skipIf(missing !== '')('the machine code of kernels for tensor cores', 
   it('multiplies on them, copies 16 bytes at once, and spills nothing', () => {
     const folder = mkdtempSync(join(tmpdir(), 'eagre-sass-'));
     const rows: object[] = [];
-    for (const call of CALLS) expect(programsOf(call, 'float16').length, call.label).toBeGreaterThan(0);
+    for (const call of CALLS) expect(programsOf(call, 'float16', 80).length, call.label).toBeGreaterThan(0);
+    expect(
+      CALLS.flatMap((call) => programsOf(call, 'float16', 90)).some(({ isSpecific }) => isSpecific),
+    ).toBe(true);
     try {
       const addon = loadCudaAddon();
       const { path } = findCompiler(addon);
       for (const capability of CAPABILITIES)
         for (const dtype of ['bfloat16', 'float16', 'float32'] as const)
           for (const [call, program] of CALLS.flatMap((each) =>
-            programsOf(each, dtype).map((made) => [each, made] as const),
+            programsOf(each, dtype, capability).map((made) => [each, made] as const),
           )) {
             const text = cudaPrelude + program.print('k');
             const file = join(folder, 'k.cubin');
@@ -147,20 +160,28 @@ describe.skipIf(missing !== '')('the machine code of kernels for tensor cores', 
               registers,
               'bytes of shared memory': shared,
               spills: count(/\b(?:STL|LDL)\b/g),
-              HMMA: count(/\bHG?MMA\./g),
+              HMMA: count(/\bHMMA\./g),
+              HGMMA: count(/\bHGMMA\./g),
+              LDGSTS: count(/\bLDGSTS\./g),
               'LDGSTS 128': count(/\bLDGSTS\.[.A-Z0-9]*128/g),
               LDSM: count(/\bLDSM\./g),
             };
             rows.push(row);
             const where = `${name}, compute capability ${capability}`;
             expect([row.spills, stack], where).toEqual([0, 0]);
-            expect(row.HMMA, where).toBeGreaterThan(0);
-            expect(row['LDGSTS 128'], where).toBeGreaterThan(0);
-            if (dtype !== 'float32') expect(row.LDSM, where).toBeGreaterThan(0);
+            if (program.isSpecific) {
+              expect(row.HGMMA, where).toBeGreaterThan(0);
+              // One more for each product would say that none goes on while the next is told.
+              expect(count(/\bWARPGROUP\.DEPBAR/g), where).toBe(2);
+            } else expect(row.HMMA, where).toBeGreaterThan(0);
+            // Hopper's cores want factors of float32 along the depth: others are turned by copies of 4 bytes.
+            const turns = program.isSpecific && dtype === 'float32';
+            expect(row[turns ? 'LDGSTS' : 'LDGSTS 128'], where).toBeGreaterThan(0);
+            if (dtype !== 'float32' && !program.isSpecific) expect(row.LDSM, where).toBeGreaterThan(0);
           }
     } finally {
       rmSync(folder, { recursive: true, force: true });
       console.table(rows);
     }
-  }, 600_000);
+  }, 3_600_000);
 });

@@ -1,4 +1,4 @@
-import type { DType } from '@eagre/backend';
+import { type DType, isHalf } from '@eagre/backend';
 import { constant, type Tensor } from '@eagre/core';
 import type { Sample, SampleInput } from '@eagre/core/internal';
 
@@ -60,7 +60,9 @@ export function materialize(sample: Sample, float: FloatDType, seed = 1): Tensor
           ? 'bool'
           : input.kind === 'values'
             ? (input.dtype ?? float)
-            : float;
+            : input.kind === 'uniform' && input.wide === true && isHalf(float)
+              ? 'float32'
+              : float;
     return constant(list, dtype, { shape: input.shape });
   });
 }

@@ -194,7 +194,7 @@ export const tensorFloat32ExecutionEnabled: Tell<boolean> = defineFunction(
 );
 
 /**
- * Says whether products of float32 may be computed with fewer bits: 11 instead of 24, with sums in float32. Those that may are matrix products on GPUs
+ * Says whether products of float32 may be computed with fewer bits: 11 instead of 24, with sums in float32. Those that may are matrix products, convolutions and attention on GPUs
  * of NVIDIA, of compute capability 8.0 and above. All others keep their bits.
  */
 export const enableTensorFloat32Execution: NamedFunction<[enabled: boolean], ['enabled'], unknown, void> =

@@ -4,7 +4,14 @@ import type { Attrs } from './op.ts';
 
 /** An input of a sample call; the testing package turns it into values, the same ones every time. */
 export type SampleInput =
-  | { readonly kind: 'uniform'; readonly shape: Shape; readonly low: number; readonly high: number }
+  | {
+      readonly kind: 'uniform';
+      readonly shape: Shape;
+      readonly low: number;
+      readonly high: number;
+      /** Whether it has 32 bits at least: float32 where the others have 16. */
+      readonly wide?: boolean;
+    }
   /** Values at least 0.1 apart in random order: for ops whose gradient jumps where two are equal. */
   | { readonly kind: 'distinct'; readonly shape: Shape }
   | {
@@ -34,6 +41,14 @@ export const uniform = (shape: Shape, low = -2, high = 2): SampleInput => ({
   shape,
   low,
   high,
+});
+/** Of 32 bits at least, beside others of 16. */
+export const wideUniform = (shape: Shape, low: number, high: number): SampleInput => ({
+  kind: 'uniform',
+  shape,
+  low,
+  high,
+  wide: true,
 });
 export const distinct = (shape: Shape): SampleInput => ({ kind: 'distinct', shape });
 /** Integers in [low, high). */

@@ -1,8 +1,8 @@
-// Attention of 16 bits on the tensor cores of NVIDIA, by tiles whose scores are never in memory. A workgroup has 64 rows, a warp 16 of them, in registers;
+// Attention on the tensor cores of NVIDIA, by tiles whose scores are never in memory. A workgroup has 64 rows, a warp 16 of them, in registers;
 // the others pass in tiles through shared memory. The result and each gradient are sums of weights times rows of the others, so one text makes all of them.
 import type { DType } from '@eagre/backend';
 import type { CudaProgram } from '../kernels/kernel.ts';
-import { coreProgram, kernelText } from './tensor-cores.ts';
+import { type CoreDType, coreProgram, elementOf, kernelText, lanesOf } from './tensor-cores.ts';
 
 /** A factor of attention: its buffer, and which of its sides and widths it has. */
 export interface CoreFactor {
@@ -13,7 +13,7 @@ export interface CoreFactor {
 
 /** What attention makes on tensor cores: the products of `rows` with `others` are scores, and those of weights with the last of `others` the result. */
 export interface CoreAttention {
-  readonly dtype: 'float16' | 'bfloat16';
+  readonly dtype: CoreDType;
   /** `result` keeps the sum of exponentials; `weights` and `slopes` are gradients, which know it. Those of slopes are of the scores. */
   readonly makes: 'result' | 'weights' | 'slopes';
   /** Query or key, and for slopes what the rows of the others' second factor meet. */
@@ -32,8 +32,8 @@ export interface CoreAttention {
 /** Rows of a workgroup. */
 export const CORE_ROWS = 64;
 const THREADS = 128;
-/** Wider heads do not fit into the registers. */
-const MOST_WIDTH = 128;
+/** Bytes of a row; wider heads do not fit into the registers. */
+const MOST_ROW = 256;
 
 /** Whether tensor cores serve attention of this. */
 export function isCoreAttention(
@@ -43,9 +43,9 @@ export function isCoreAttention(
   [queries, keys]: readonly [number, number],
 ): dtype is CoreAttention['dtype'] {
   return (
-    (dtype === 'float16' || dtype === 'bfloat16') &&
+    (dtype === 'float32' || dtype === 'float16' || dtype === 'bfloat16') &&
     (mask === undefined || mask === 'bool' || mask === dtype) &&
-    Math.max(width, values) <= MOST_WIDTH &&
+    (Math.max(width, values) * 16) / lanesOf(dtype) <= MOST_ROW &&
     Math.min(width, values, queries, keys) >= 16
   );
 }
@@ -62,58 +62,72 @@ export function coreAttention(
       print: (name) => text(name, attention, params, pointers),
       pointers,
       params: Object.values(params),
+      isTensorFloat32: attention.dtype === 'float32',
     };
   });
 }
 
-function pointer(name: string, { makes, mask }: CoreAttention): string {
-  if (name === 'y') return 'u16* y';
-  if (name === 'lse') return `${makes === 'result' ? '' : 'const '}u16* lse`;
+function pointer(name: string, { dtype, makes, mask }: CoreAttention): string {
+  const element = elementOf(dtype);
+  if (name === 'y') return `${element}* y`;
+  if (name === 'lse') return `${makes === 'result' ? '' : 'const '}f32* lse`;
   if (name === 'delta') return 'const f32* delta';
-  if (name !== 'mask') return `const u16* ${name}`;
-  return `const ${mask === 'bool' ? 'unsigned char' : 'u16'}* mask`;
+  if (name !== 'mask') return `const ${element}* ${name}`;
+  return `const ${mask === 'bool' ? 'unsigned char' : element}* mask`;
 }
 
-/** The functions that copy a tile to shared memory and load fragments from it. Rows there are a chunk longer, so that a column's lie in different banks. */
-const FUNCTIONS = (
-  aligned: boolean,
-): string => `template <int Rows, int Width> __device__ __forceinline__ void fetch(tc_chunk* tile, const Element* from, u32 base, u32 step, u32 width, u32 first, u32 count) {
-  for (u32 i = threadIdx.x; i < Rows * Width / 8; i += ${THREADS}u) {
-    const u32 row = i / (Width / 8), chunk = i % (Width / 8);
-    const bool inside = first + row < count && chunk * 8u < width;
-    const size_t at = inside ? size_t(base + (first + row) * step) * width + chunk * 8u : 0;
-    tc_chunk* to = &tile[row * (Width / 8 + 1) + chunk];
+/**
+ * The functions that copy a tile to shared memory and load fragments from it. Rows there are a chunk longer, so that a column's lie in different banks. An
+ * instruction takes two chunks of a row: 16 numbers of 16 bits, or 8 of float32, which are rounded to TensorFloat-32.
+ */
+const FUNCTIONS = (dtype: CoreDType, aligned: boolean): string => {
+  const lanes = lanesOf(dtype);
+  return `template <int Rows, int Width> __device__ __forceinline__ void fetch(tc_chunk* tile, const Element* from, u32 base, u32 step, u32 width, u32 first, u32 count) {
+  for (u32 i = threadIdx.x; i < Rows * Width / ${lanes}; i += ${THREADS}u) {
+    const u32 row = i / (Width / ${lanes}), chunk = i % (Width / ${lanes});
+    const bool inside = first + row < count && chunk * ${lanes}u < width;
+    const size_t at = inside ? size_t(base + (first + row) * step) * width + chunk * ${lanes}u : 0;
+    tc_chunk* to = &tile[row * (Width / ${lanes} + 1) + chunk];
     ${
       aligned
         ? 'tc_copy16(to, from + at, inside);'
-        : `Element part[8];
-    TC_UNROLLED for (u32 e = 0; e < 8u; e++) part[e] = inside && chunk * 8u + e < width ? from[at + e] : Element(0);
-    tc_chunk value; memcpy(&value, part, 16); *to = value;`
+        : `__align__(16) Element part[${lanes}];
+    TC_UNROLLED for (u32 e = 0; e < ${lanes}u; e++) part[e] = inside && chunk * ${lanes}u + e < width ? from[at + e] : Element(0);
+    tc_store16(to, part);`
     }
   }
 }
-template <int Width> __device__ __forceinline__ const void* shared(const tc_chunk* tile, u32 row, u32 column) {
-  return &tile[row * (Width / 8 + 1) + column / 8u];
+// A piece of 16 bytes of a row.
+template <int Width> __device__ __forceinline__ const tc_chunk* shared(const tc_chunk* tile, u32 row, u32 chunk) {
+  return &tile[row * (Width / ${lanes} + 1) + chunk];
+}
+__device__ __forceinline__ void load4(u32 (&r)[4], const void* row) {
+  tc_load4(r, row);
+  ${dtype === 'float32' ? 'TC_UNROLLED for (u32 i = 0; i < 4; i++) r[i] = tc_tf32(wg_bitcast<f32>(r[i]));' : ''}
 }
 // 16 rows of a left factor.
-template <int Width> __device__ __forceinline__ void load_rows(u32 (&r)[Width / 16][4], const tc_chunk* tile, u32 row) {
+template <int Width> __device__ __forceinline__ void load_rows(u32 (&r)[Width / ${2 * lanes}][4], const tc_chunk* tile, u32 row) {
   const u32 lane = threadIdx.x % 32u;
-  TC_UNROLLED for (u32 k = 0; k < Width / 16; k++) tc_load4(r[k], shared<Width>(tile, row + lane / 8u % 2u * 8u + lane % 8u, k * 16u + lane / 16u * 8u));
+  TC_UNROLLED for (u32 k = 0; k < Width / ${2 * lanes}; k++) load4(r[k], shared<Width>(tile, row + lane / 8u % 2u * 8u + lane % 8u, k * 2u + lane / 16u));
 }
 // The products of 16 rows with all those of a tile.
-template <int Others, int Width> __device__ __forceinline__ void products(f32 (&c)[Others / 8][4], const u32 (&rows)[Width / 16][4], const tc_chunk* tile) {
+template <int Others, int Width> __device__ __forceinline__ void products(f32 (&c)[Others / 8][4], const u32 (&rows)[Width / ${2 * lanes}][4], const tc_chunk* tile) {
   const u32 lane = threadIdx.x % 32u;
   TC_UNROLLED for (u32 n = 0; n < Others / 8; n++) TC_UNROLLED for (u32 e = 0; e < 4; e++) c[n][e] = 0.0f;
-  TC_UNROLLED for (u32 k = 0; k < Width / 16; k++)
+  TC_UNROLLED for (u32 k = 0; k < Width / ${2 * lanes}; k++)
     TC_UNROLLED for (u32 n = 0; n < Others / 16; n++) {
       u32 b[4];
-      tc_load4(b, shared<Width>(tile, n * 16u + lane / 16u * 8u + lane % 8u, k * 16u + lane / 8u % 2u * 8u));
+      load4(b, shared<Width>(tile, n * 16u + lane / 16u * 8u + lane % 8u, k * 2u + lane / 8u % 2u));
       MMA(c[2 * n], rows[k], b[0], b[1]);
       MMA(c[2 * n + 1], rows[k], b[2], b[3]);
     }
 }
+${dtype === 'float32' ? ADD_WORDS : ADD_HALVES}
+`;
+};
+
 // Adds 16 rows of weights times the rows of a tile.
-template <int Others, int Width> __device__ __forceinline__ void add(f32 (&sums)[Width / 8][4], const f32 (&weights)[Others / 8][4], const tc_chunk* tile) {
+const ADD_HALVES = `template <int Others, int Width> __device__ __forceinline__ void add(f32 (&sums)[Width / 8][4], const f32 (&weights)[Others / 8][4], const tc_chunk* tile) {
   const u32 lane = threadIdx.x % 32u;
   TC_UNROLLED for (u32 k = 0; k < Others / 16; k++) {
     u32 a[4];
@@ -123,13 +137,24 @@ template <int Others, int Width> __device__ __forceinline__ void add(f32 (&sums)
     }
     TC_UNROLLED for (u32 n = 0; n < Width / 16; n++) {
       u32 b[4];
-      tc_load4_transposed(b, shared<Width>(tile, k * 16u + lane / 8u % 2u * 8u + lane % 8u, n * 16u + lane / 16u * 8u));
+      tc_load4_transposed(b, shared<Width>(tile, k * 16u + lane / 8u % 2u * 8u + lane % 8u, n * 2u + lane / 16u));
       MMA(sums[2 * n], a, b[0], b[1]);
       MMA(sums[2 * n + 1], a, b[2], b[3]);
     }
   }
-}
-__device__ __forceinline__ f32 lowest() { return wg_bitcast<f32>(0xff800000u); }
+}`;
+
+// The same of words. A thread has the weights of two columns beside each other, where the instruction wants them four apart: the rows are taken in that order.
+const ADD_WORDS = `template <int Others, int Width> __device__ __forceinline__ void add(f32 (&sums)[Width / 8][4], const f32 (&weights)[Others / 8][4], const tc_chunk* tile) {
+  const u32 lane = threadIdx.x % 32u;
+  TC_UNROLLED for (u32 k = 0; k < Others / 8; k++) {
+    const u32 a[4] = {tc_tf32(weights[k][0]), tc_tf32(weights[k][2]), tc_tf32(weights[k][1]), tc_tf32(weights[k][3])};
+    const f32* row = (const f32*)shared<Width>(tile, k * 8u + lane % 4u * 2u, 0) + lane / 4u;
+    TC_UNROLLED for (u32 n = 0; n < Width / 8; n++) MMA(sums[n], a, tc_tf32(row[n * 8u]), tc_tf32(row[n * 8u + Width + 4]));
+  }
+}`;
+
+const POWERS = `__device__ __forceinline__ f32 lowest() { return wg_bitcast<f32>(0xff800000u); }
 __device__ __forceinline__ f32 power(f32 x) { return exp2f(x * 1.4426950408889634f); }`;
 
 function text(
@@ -140,15 +165,16 @@ function text(
 ): string {
   const { dtype, makes, rows, others, mask, aligned } = attention;
   const [first, second] = others;
-  const wide = Math.max(attention.width, attention.values) > 64;
+  const lanes = lanesOf(dtype);
+  const wide = Math.max(attention.width, attention.values) > 8 * lanes;
   // Rows of a tile of the others. Slopes of wide heads have more in registers.
   const tile = makes === 'slopes' && wide ? 32 : 64;
   const widthOf = (factor: CoreFactor): number => attention[factor.width];
-  const [chunksFirst, chunksSecond] = others.map((factor) => tile * (widthOf(factor) / 8 + 1));
+  const [chunksFirst, chunksSecond] = others.map((factor) => tile * (widthOf(factor) / lanes + 1));
   // The rows of the workgroup come through the same memory.
   const chunks = Math.max(
     chunksFirst + chunksSecond,
-    ...rows.map((factor) => CORE_ROWS * (widthOf(factor) / 8 + 1)),
+    ...rows.map((factor) => CORE_ROWS * (widthOf(factor) / lanes + 1)),
   );
   const byQuery = rows[0].side === 'queries';
   const made = makes === 'slopes' ? first : second;
@@ -162,7 +188,7 @@ function text(
     (
       factor,
       i,
-    ) => `u32 rows${i}[${widthOf(factor) / 16}][4]; ${fetch(factor, 'tile', 'top', CORE_ROWS)} tc_commit();
+    ) => `u32 rows${i}[${widthOf(factor) / (2 * lanes)}][4]; ${fetch(factor, 'tile', 'top', CORE_ROWS)} tc_commit();
   tc_wait<0>(); __syncthreads(); load_rows<${widthOf(factor)}>(rows${i}, tile, warp * 16u); __syncthreads();`,
   );
   const forEach = (body: string): string => `TC_UNROLLED for (u32 n = 0; n < ${tile / 8}; n++)
@@ -190,7 +216,7 @@ function text(
     }
     ${forEach('(void)q; (void)k; scores[n][i] = now[i / 2] == lowest() ? 0.0f : power(scores[n][i] - now[i / 2]); total[i / 2] += scores[n][i];')}`
       : forEach(`${score} ${known}
-        if (score != lowest()) { const size_t at = size_t(plane) * p.queries + q; weight = power(score - widened(lse[at]));
+        if (score != lowest()) { const size_t at = size_t(plane) * p.queries + q; weight = power(score - lse[at]);
           ${makes === 'slopes' ? 'weight = p.scale * weight * (slopes[n][i] - delta[at]);' : ''} }
         scores[n][i] = weight;`);
   const whole = `products<${tile}, ${widthOf(first)}>(scores, rows0, tile);`;
@@ -223,7 +249,7 @@ function text(
     const u32 row = top + warp * 16u + half * 8u + lane / 4u;
     const f32 part = highest[half] == lowest() ? 0.0f : 1.0f / total[half];
     TC_UNROLLED for (u32 n = 0; n < ${widthOf(made) / 8}; n++) TC_UNROLLED for (u32 e = 0; e < 2; e++) sums[n][half * 2u + e] *= part;
-    if (lane % 4u == 0u && row < p.queries) lse[size_t(plane) * p.queries + row] = narrowed(highest[half] + logf(total[half]));
+    if (lane % 4u == 0u && row < p.queries) lse[size_t(plane) * p.queries + row] = highest[half] + logf(total[half]);
   }`
       : '';
   const causal = byQuery
@@ -233,8 +259,9 @@ function text(
     name,
     dtype,
     params,
-    `#define MMA tc_mma_${dtype}\n${FUNCTIONS(aligned)}\n#undef MMA`,
-    `__launch_bounds__(${THREADS}) ${name}(${pointers.join(', ')}, const Params p)`,
+    `#define MMA tc_mma_${dtype}\n${FUNCTIONS(dtype, aligned)}${POWERS}\n#undef MMA`,
+    // Without the number of blocks the compiler spills registers for more of them.
+    `__launch_bounds__(${THREADS}, 1) ${name}(${pointers.join(', ')}, const Params p)`,
     `  __shared__ tc_chunk tile[${chunks}];
   const u32 t = threadIdx.x, lane = t % 32u, warp = t / 32u;
   const u32 number = blockIdx.y * gridDim.x + blockIdx.x, tiles = (p.${side} + ${CORE_ROWS - 1}u) / ${CORE_ROWS}u;

@@ -2,6 +2,7 @@
 // score and the sum of exponentials; the gradients know both from the forward kernel's log-sum-exp.
 import type { DType } from '@eagre/backend';
 import { CORE_ROWS, type CoreAttention, coreAttention, isCoreAttention } from '../cuda/attention.ts';
+import { lanesOf } from '../cuda/tensor-cores.ts';
 import { broadcastSteps, rawLoad } from './elements.ts';
 import {
   alwaysFits,
@@ -14,8 +15,10 @@ import {
   type Lowered,
   launch,
   lowered,
+  perCapability,
   perThread,
   programOf,
+  runsOn,
 } from './kernel.ts';
 import { floats, floatType, isFloat, ofFloats } from './scalar-program.ts';
 
@@ -153,7 +156,8 @@ function forwardProgram(dtype: DType, mask: { readonly type: string; readonly te
     {
       ...ofFloats(dtype, { query: 'f32', key: 'f32', value: 'f32' }),
       ...(mask.type === '' ? {} : { mask: mask.type }),
-      ...ofFloats(dtype, { y: 'mut f32', lse: 'mut f32' }),
+      ...ofFloats(dtype, { y: 'mut f32' }),
+      lse: 'mut f32',
     },
     'queries',
     'values',
@@ -211,8 +215,8 @@ function gradientProgram(
       query: 'f32',
       key: 'f32',
       ...(isSlope ? { value: 'f32' } : {}),
-      lse: 'f32',
     }),
+    lse: 'f32',
     ...(isSlope ? { delta: 'f32' } : {}),
     ...(mask.type === '' ? {} : { mask: mask.type }),
     ...ofFloats(dtype, { y: 'mut f32' }),
@@ -274,22 +278,25 @@ function onTensorCores(
   const [batch, heads, queries, keys, width, values] = params;
   if (!isCoreAttention(dtype, mask, [width, values], [queries, keys])) return undefined;
   const filled = (size: number): number => Math.ceil(size / 16) * 16;
-  const program = coreAttention(
-    {
-      ...attention,
-      dtype,
-      mask,
-      width: filled(width),
-      values: filled(values),
-      aligned: width % 8 === 0 && values % 8 === 0,
-    },
-    PARAMS,
-  );
   const tiles = Math.ceil((attention.rows[0].side === 'queries' ? queries : keys) / CORE_ROWS);
-  return {
-    dispatches: [{ program, operands, params, workgroups: groups(batch * heads * tiles) }],
-    scratch: 0,
-  };
+  return perCapability((capability) => {
+    const program = coreAttention(
+      {
+        ...attention,
+        dtype,
+        mask,
+        width: filled(width),
+        values: filled(values),
+        aligned: width % lanesOf(dtype) === 0 && values % lanesOf(dtype) === 0,
+      },
+      PARAMS,
+    );
+    if (!runsOn(program, capability)) return undefined;
+    return {
+      dispatches: [{ program, operands, params, workgroups: groups(batch * heads * tiles) }],
+      scratch: 0,
+    };
+  });
 }
 
 function attention(call: Call): Lowered | undefined {

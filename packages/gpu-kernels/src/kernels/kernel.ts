@@ -38,6 +38,10 @@ export interface CudaProgram {
   readonly workgroup: readonly [x: number, y: number, z: number];
   /** The compute capability that it needs: 80 for 8.0. */
   readonly capability: number;
+  /** Whether it has instructions of that compute capability that no later one has. */
+  readonly isSpecific: boolean;
+  /** Bytes of shared memory that launches give it, beside those that it declares. */
+  readonly shared: number;
   /** Whether it multiplies numbers of float32 with fewer bits, which programs may forbid. */
   readonly isTensorFloat32: boolean;
 }
@@ -54,8 +58,8 @@ export interface Dispatch {
   readonly operands: readonly number[];
   readonly params: readonly number[];
   readonly workgroups: readonly [x: number, y: number, z: number];
-  /** What GPUs of NVIDIA that can do so run instead. */
-  readonly cuda?: CudaDispatches;
+  /** What GPUs of NVIDIA of a compute capability run instead, if they can do so. */
+  readonly cuda?: (capability: number) => CudaDispatches | undefined;
 }
 
 /** A dispatch on a GPU of NVIDIA. */
@@ -68,6 +72,23 @@ export interface CudaDispatches {
   readonly dispatches: readonly CudaDispatch[];
   /** The bytes of a temporary of their own, the operand `TEMPORARY`, or 0. */
   readonly scratch: number;
+}
+
+/** Whether a GPU of this compute capability runs a program. */
+export function runsOn(program: GpuProgram | CudaProgram, capability: number): boolean {
+  if (!('print' in program)) return true;
+  return program.isSpecific ? capability === program.capability : capability >= program.capability;
+}
+
+/** Dispatches that are made when a GPU first asks for them. */
+export function perCapability(
+  make: (capability: number) => CudaDispatches | undefined,
+): NonNullable<Dispatch['cuda']> {
+  const known = new Map<number, CudaDispatches | undefined>();
+  return (capability) => {
+    if (!known.has(capability)) known.set(capability, make(capability));
+    return known.get(capability);
+  };
 }
 
 /** A call of a kernel as dispatches, which run in their order. */

@@ -1,13 +1,17 @@
 // Products of matrices in tiles, of which a workgroup makes one. Convolutions are products too, whose factors are read from images as they are needed.
-import { type DType, isHalf } from '@eagre/backend';
-import { type CoreProduct, coreDepth, coreProduct, coreTiles } from '../cuda/tensor-cores.ts';
+import { isHalf } from '@eagre/backend';
+import { type CoreProduct, type ProductCores, ROWS } from '../cuda/factor-tiles.ts';
+import { warpgroupCores } from '../cuda/hopper-product.ts';
+import { warpCores } from '../cuda/warp-product.ts';
 import {
   bytesOf,
   type CudaDispatch,
+  type CudaDispatches,
   type Dispatch,
   groups,
   head,
   launch,
+  perCapability,
   perThread,
   programOf,
   TEMPORARY,
@@ -56,7 +60,6 @@ export function productDispatch(
   values: readonly number[],
   sizes: ProductSizes,
 ): Dispatch | undefined {
-  const cuda = onTensorCores(product, operands, values, sizes);
   const type = typeOf(product);
   const buffers = Object.fromEntries([
     ...product.buffers.map((name) => [name, type]),
@@ -76,7 +79,11 @@ export function productDispatch(
     values,
     sizes,
   );
-  return dispatch && (cuda === undefined ? dispatch : { ...dispatch, cuda });
+  if (dispatch === undefined || !isCoreProduct(product, sizes)) return dispatch;
+  return {
+    ...dispatch,
+    cuda: perCapability((capability) => onTensorCores(product, operands, values, sizes, capability)),
+  };
 }
 
 /** The text of a product whose factors are statements. */
@@ -163,9 +170,8 @@ const LEAST_STEPS = 8;
 /** Bytes that the parts may take in all. */
 const MOST_PART_BYTES = 2 ** 26;
 
-/** Into how many parts the depth is cut. It depends on the sizes alone, so that results are the same on all GPUs. */
-function partsOf(dtype: DType, [batches, rows, columns, depth]: ProductSizes, tiles: number): number {
-  const steps = Math.ceil(depth / coreDepth(dtype));
+/** Into how many parts the depth is cut. It depends on the sizes alone, so that results are the same on all GPUs with such cores. */
+function partsOf([batches, rows, columns]: ProductSizes, steps: number, tiles: number): number {
   const most = Math.floor(MOST_PART_BYTES / (4 * batches * rows * columns));
   const wanted = Math.floor(MANY_TILES / (tiles * batches));
   const parts = Math.max(1, Math.min(wanted, Math.floor(steps / LEAST_STEPS), most));
@@ -173,26 +179,46 @@ function partsOf(dtype: DType, [batches, rows, columns, depth]: ProductSizes, ti
   return Math.ceil(steps / Math.ceil(steps / parts));
 }
 
-/** The same product on tensor cores, if they are of use for it. */
-function onTensorCores(
+type Narrow = CoreProduct['dtype'];
+
+/** Whether tensor cores are of use for a product. */
+function isCoreProduct(
   product: Product,
+  [, rows, columns, depth]: ProductSizes,
+): product is Product & { readonly dtype: Narrow } {
+  const { dtype } = product;
+  return (dtype === 'float32' || isHalf(dtype)) && Math.min(rows, columns, depth) >= FEW;
+}
+
+/** The tensor cores of a GPU, if it has some. */
+function coresOf(capability: number): ProductCores | undefined {
+  if (capability < 80) return undefined;
+  return capability === 90 ? warpgroupCores : warpCores;
+}
+
+/** The same product on the tensor cores of a GPU. */
+function onTensorCores(
+  product: Product & { readonly dtype: Narrow },
   operands: readonly number[],
   values: readonly number[],
   sizes: ProductSizes,
-): Dispatch['cuda'] {
+  capability: number,
+): CudaDispatches | undefined {
+  const cores = coresOf(capability);
+  if (cores === undefined) return undefined;
   const { dtype, biasAt, params = {} } = product;
   const [batches, rows, columns, depth] = sizes;
-  if ((dtype !== 'float32' && !isHalf(dtype)) || Math.min(rows, columns, depth) < FEW) return undefined;
-  const tiles = coreTiles(rows, columns);
-  const parts = partsOf(dtype, sizes, tiles.count);
+  const width = cores.width(sizes);
+  const tiles = Math.ceil(rows / ROWS) * Math.ceil(columns / width);
+  const steps = Math.ceil(depth / cores.depth(dtype));
+  const parts = partsOf(sizes, steps, tiles);
   if (batches * parts > MOST_BATCHES) return undefined;
-  const steps = Math.ceil(depth / coreDepth(dtype));
-  const core: CoreProduct = { ...product, dtype, params, isPart: parts > 1, width: tiles.width };
+  const core: CoreProduct = { ...product, params, isPart: parts > 1, width };
   const dispatch: CudaDispatch = {
-    program: coreProduct(core),
+    program: cores.program(core),
     operands: parts === 1 ? operands : [...operands.slice(0, biasAt === undefined ? -1 : -2), TEMPORARY],
     params: [rows, columns, depth, Math.ceil(steps / parts), parts, ...values],
-    workgroups: [tiles.count, 1, batches * parts],
+    workgroups: [tiles, 1, batches * parts],
   };
   if (parts === 1) return { dispatches: [dispatch], scratch: 0 };
   const type = floatType(dtype);

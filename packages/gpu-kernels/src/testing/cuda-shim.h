@@ -19,24 +19,49 @@
 #define __launch_bounds__(...)
 #define __align__(n) alignas(n)
 #define EAGRE_SHIM
+// Kernels are compiled without optimization, which would take longer than they run.
+#ifdef __clang__
+#define SHIM_FAST
+#else
+#define SHIM_FAST __attribute__((optimize("O2")))
+#endif
 
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
 };
 inline dim3 threadIdx, blockIdx, blockDim, gridDim;
 
+/** A barrier in shared memory: a phase ends when `count` threads have arrived. */
+struct tc_barrier {
+  unsigned count, pending, phase;
+};
+
 namespace shim {
 
 inline int order = 0;  // 0 forward, 1 backward, else the seed of a shuffle
 inline const char* failed = nullptr;
 
-enum class State { ready, waits, waitsForWarp, done };
+enum class State { ready, waits, waitsForWarp, polls, done };
 
 /** A copy to shared memory that is under way. */
 struct Copy {
   void* to;
   const void* from;
   bool inside;
+  size_t bytes;
+};
+/** A product that a warpgroup was told to make. */
+struct Product {
+  float* sums;
+  unsigned width;
+  uint64_t a, b;
+  bool transposedA, transposedB;
+  unsigned bytes;
+  float (*value)(const char*);
+};
+struct Written {
+  void* at;
+  size_t bytes;
 };
 struct Fiber {
   ucontext_t context;
@@ -44,6 +69,16 @@ struct Fiber {
   State state = State::done;
   std::vector<std::vector<Copy>> groups;
   std::vector<Copy> copies;
+  /** What it wrote to shared memory and no fence has shown to products yet. */
+  std::vector<Written> written;
+  /** Products that are not waited for: those of each group, and those of none. */
+  std::vector<std::vector<Product>> multiplied;
+  std::vector<Product> products;
+  /** Whether a fence is behind the last use of the sums. */
+  bool fenced = false;
+  /** The barrier that it polls, and the parity of the phase whose end it waits for. */
+  const tc_barrier* polled = nullptr;
+  unsigned parity = 0;
   /** What the other threads of its warp see at a warp's barrier. */
   const void* shown = nullptr;
   dim3 place;
@@ -52,6 +87,12 @@ inline std::vector<Fiber> fibers;
 inline ucontext_t scheduler;
 inline unsigned now = 0;
 inline std::function<void()> body;
+
+/** The memory that launches give, as threads see it, and as products do: what threads wrote is there behind a fence. Addresses are those in it. */
+constexpr size_t kMostShared = 227 * 1024;
+alignas(1024) inline char memory[kMostShared], seen[kMostShared];
+inline size_t given = 0;
+inline std::vector<const tc_barrier*> barriers;
 
 inline void leave(State state) {
   auto& fiber = fibers[now];
@@ -103,8 +144,16 @@ inline void runFibers(unsigned count) {
     fiber.state = State::ready;
     fiber.groups.clear();
     fiber.copies.clear();
+    fiber.written.clear();
+    fiber.multiplied.clear();
+    fiber.products.clear();
+    fiber.fenced = false;
     fiber.place = placeOf(i);
   }
+  barriers.clear();
+  // Not a number, in all types.
+  memset(memory, 0xff, given);
+  memset(seen, 0xff, given);
   const auto list = turns(count);
   for (;;) {
     for (unsigned i : list) {
@@ -113,6 +162,14 @@ inline void runFibers(unsigned count) {
       threadIdx = fibers[i].place;
       swapcontext(&scheduler, &fibers[i].context);
     }
+    bool wakes = false;
+    for (unsigned i = 0; i < count; i++) {
+      auto& fiber = fibers[i];
+      if (fiber.state != State::polls || fiber.polled->phase % 2 == fiber.parity) continue;
+      fiber.state = State::ready;
+      wakes = true;
+    }
+    if (wakes) continue;
     // In the first two orders one warp runs ahead as far as it can, so that it meets the others at barriers of the block only.
     bool goesOn = false;
     for (unsigned place = 0; place < count; place += 32) {
@@ -132,7 +189,11 @@ inline void runFibers(unsigned count) {
     if (goesOn) continue;
     unsigned waiting = 0;
     for (unsigned i = 0; i < count; i++) waiting += fibers[i].state == State::waits;
-    if (waiting == 0) return;
+    if (waiting == 0) {
+      for (unsigned i = 0; i < count; i++)
+        if (fibers[i].state == State::polls) failed = "some threads wait for the end of a phase that never comes";
+      return;
+    }
     if (waiting < count) {
       failed = "some threads of a block wait at a barrier that others never reach";
       return;
@@ -141,7 +202,9 @@ inline void runFibers(unsigned count) {
   }
 }
 
-inline void launch(dim3 grid, dim3 block, bool barriers, std::function<void()> kernel) {
+inline void launch(dim3 grid, dim3 block, bool barriers, std::function<void()> kernel, size_t shared) {
+  if (shared > kMostShared) failed = "a launch gives more shared memory than there is";
+  given = shared;
   gridDim = grid;
   blockDim = block;
   body = std::move(kernel);
@@ -179,7 +242,7 @@ template <class Read> void inWarp(const void* shown, Read read) {
   read(now / 32 * 32, now % 32);
   leave(State::waitsForWarp);
 }
-inline float floatOf(uint32_t bits) {
+SHIM_FAST inline float floatOf(uint32_t bits) {
   float value;
   memcpy(&value, &bits, 4);
   return value;
@@ -189,13 +252,24 @@ inline float halfOf(uint32_t h) {
   const float size = e == 31 ? (m != 0 ? NAN : INFINITY) : e == 0 ? ldexpf(float(m), -24) : ldexpf(float(m + 1024), int(e) - 25);
   return (h & 0x8000) != 0 ? -size : size;
 }
+/** Has products see what is in shared memory. */
+inline void show(void* at, size_t bytes) {
+  const size_t offset = size_t(static_cast<char*>(at) - memory);
+  if (offset < given) memcpy(seen + offset, at, bytes);
+}
+/** Notes what a thread wrote to shared memory. Where copies arrive early, products see it early too. */
+inline void write(void* at, size_t bytes) {
+  if (order % 2 == 1) show(at, bytes);
+  else fibers[now].written.push_back({at, bytes});
+}
 /** Copies arrive when they are waited for; in orders of odd numbers when they are told. */
 inline void arrive(size_t pending) {
   auto& groups = fibers[now].groups;
   while (groups.size() > pending) {
     for (const Copy& copy : groups.front()) {
-      if (copy.inside) memcpy(copy.to, copy.from, 16);
-      else memset(copy.to, 0, 16);
+      if (copy.inside) memcpy(copy.to, copy.from, copy.bytes);
+      else memset(copy.to, 0, copy.bytes);
+      write(copy.to, copy.bytes);
     }
     groups.erase(groups.begin());
   }
@@ -236,17 +310,28 @@ inline void tc_commit() {
   fiber.groups.push_back(std::move(fiber.copies));
   fiber.copies.clear();
 }
-inline void tc_copy16(void* to, const void* from, bool inside) {
-  if (reinterpret_cast<uintptr_t>(to) % 16 != 0 || (inside && reinterpret_cast<uintptr_t>(from) % 16 != 0))
-    shim::failed = "a copy of 16 bytes that is not aligned";
-  auto& fiber = shim::fibers[shim::now];
-  fiber.copies.push_back({to, from, inside});
-  if (shim::order % 2 == 1) {
+namespace shim {
+inline void copy(void* to, const void* from, bool inside, size_t bytes) {
+  if (reinterpret_cast<uintptr_t>(to) % bytes != 0 || (inside && reinterpret_cast<uintptr_t>(from) % bytes != 0))
+    failed = "a copy to or from a place that is not aligned";
+  fibers[now].copies.push_back({to, from, inside, bytes});
+  if (order % 2 == 1) {
     tc_commit();
-    shim::arrive(0);
+    arrive(0);
   }
 }
+}  // namespace shim
+inline void tc_copy16(void* to, const void* from, bool inside) { shim::copy(to, from, inside, 16); }
+inline void tc_copy4(void* to, const void* from, bool inside) { shim::copy(to, from, inside, 4); }
 template <int N> void tc_wait() { shim::arrive(N); }
+inline void tc_store16(void* to, const void* from) {
+  memcpy(to, from, 16);
+  shim::write(to, 16);
+}
+inline void tc_store4(void* to, unsigned word) {
+  memcpy(to, &word, 4);
+  shim::write(to, 4);
+}
 inline void tc_load4(unsigned (&r)[4], const void* row) { shim::loadMatrices<false>(r, row); }
 inline void tc_load4_transposed(unsigned (&r)[4], const void* row) { shim::loadMatrices<true>(r, row); }
 inline void tc_mma_bfloat16(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
@@ -269,3 +354,116 @@ inline unsigned tc_tf32(float x) {
   if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fffffffu;
   return (bits + 0x1000u) & 0xffffe000u;
 }
+
+// Hopper's: barriers with phases, and products that warpgroups make of what is in shared memory while they go on.
+inline char* tc_memory_bytes() { return shim::memory; }
+inline unsigned tc_shared(const void* p) { return unsigned(static_cast<const char*>(p) - shim::memory); }
+inline unsigned tc_uniform(unsigned x) { return x; }
+inline void tc_barrier_init(tc_barrier* barrier, unsigned count) {
+  *barrier = {count, count, 0};
+  shim::barriers.push_back(barrier);
+}
+namespace shim {
+inline void check(const tc_barrier* barrier) {
+  if (std::find(barriers.begin(), barriers.end(), barrier) == barriers.end()) failed = "a barrier that nobody has set up";
+}
+}  // namespace shim
+inline void tc_barrier_arrive(tc_barrier* barrier) {
+  shim::check(barrier);
+  if (--barrier->pending > 0) return;
+  barrier->pending = barrier->count;
+  barrier->phase++;
+}
+/** Until the phase of this parity has ended. */
+inline void tc_barrier_wait(tc_barrier* barrier, unsigned parity) {
+  shim::check(barrier);
+  auto& fiber = shim::fibers[shim::now];
+  fiber.polled = barrier;
+  fiber.parity = parity;
+  while (barrier->phase % 2 == parity && shim::failed == nullptr) shim::leave(shim::State::polls);
+}
+inline void tc_fence_async() {
+  auto& written = shim::fibers[shim::now].written;
+  for (const auto& [at, bytes] : written) shim::show(at, bytes);
+  written.clear();
+}
+namespace shim {
+/**
+ * An element of a factor, at `side` (its row or column) and `k`, where the bits of a descriptor of shared memory say: the address, the steps from 64 of the side
+ * to the next and from 8 lines to the next, in units of 16 bytes, and that the 16 byte pieces of 8 lines of 128 bytes are turned around.
+ */
+SHIM_FAST inline const char* element(uint64_t descriptor, bool transposed, unsigned side, unsigned k, unsigned bytes) {
+  const size_t start = (descriptor & 0x3fff) << 4, leading = (descriptor >> 16 & 0x3fff) << 4, stride = (descriptor >> 32 & 0x3fff) << 4;
+  if (descriptor >> 62 != 1 || (descriptor >> 46 & 0xffff) != 0) failed = "a descriptor of another layout than that of 128 bytes";
+  const size_t line = transposed ? k : side, inner = (transposed ? side : k) * bytes;
+  size_t at = start + line / 8 * stride + line % 8 * 128 + inner % 128 + (transposed ? inner / 128 * leading : 0);
+  at ^= (at >> 7 & 7) << 4;
+  if (at + bytes > given) {
+    failed = "a product reads beyond the shared memory";
+    return seen;
+  }
+  return seen + at;
+}
+SHIM_FAST inline void multiply(const Product& product) {
+  const unsigned lane = now % 32, warp = now / 32 % 4, deep = 32 / product.bytes;
+  float rows[2][16];
+  for (unsigned half = 0; half < 2; half++)
+    for (unsigned k = 0; k < deep; k++)
+      rows[half][k] = product.value(element(product.a, product.transposedA, warp * 16 + half * 8 + lane / 4, k, product.bytes));
+  for (unsigned j = 0; j < product.width / 8; j++)
+    for (unsigned e = 0; e < 2; e++)
+      for (unsigned k = 0; k < deep; k++) {
+        const float right = product.value(element(product.b, product.transposedB, j * 8 + lane % 4 * 2 + e, k, product.bytes));
+        for (unsigned half = 0; half < 2; half++) product.sums[j * 4 + half * 2 + e] += rows[half][k] * right;
+      }
+}
+/** Products read and write when they are waited for; in each other pair of orders when they are told. */
+inline void makeProducts(size_t pending) {
+  auto& groups = fibers[now].multiplied;
+  while (groups.size() > pending) {
+    for (const Product& product : groups.front()) multiply(product);
+    groups.erase(groups.begin());
+  }
+}
+inline void told(const Product& product) {
+  auto& fiber = fibers[now];
+  if (!fiber.fenced) failed = "a product without a fence behind the last use of its sums";
+  if (order / 2 % 2 == 1) multiply(product);
+  else fiber.products.push_back(product);
+}
+SHIM_FAST inline float ofBfloat16(const char* at) {
+  uint16_t h;
+  memcpy(&h, at, 2);
+  return floatOf(uint32_t(h) << 16);
+}
+SHIM_FAST inline float ofFloat16(const char* at) {
+  uint16_t h;
+  memcpy(&h, at, 2);
+  return halfOf(h);
+}
+// The lower bits are not looked at.
+SHIM_FAST inline float ofFloat32(const char* at) {
+  uint32_t w;
+  memcpy(&w, at, 4);
+  return floatOf(w & 0xffffe000u);
+}
+}  // namespace shim
+inline void tc_wgmma_fence() { shim::fibers[shim::now].fenced = true; }
+template <bool A, bool B, int N> void tc_wgmma_bfloat16(float (&c)[N], uint64_t a, uint64_t b) { shim::told({c, 2 * N, a, b, A, B, 2, shim::ofBfloat16}); }
+template <bool A, bool B, int N> void tc_wgmma_float16(float (&c)[N], uint64_t a, uint64_t b) { shim::told({c, 2 * N, a, b, A, B, 2, shim::ofFloat16}); }
+template <bool A, bool B, int N> void tc_wgmma_float32(float (&c)[N], uint64_t a, uint64_t b) {
+  static_assert(!A && !B, "factors of 32 bits are not transposed");
+  shim::told({c, 2 * N, a, b, A, B, 4, shim::ofFloat32});
+}
+inline void tc_wgmma_commit() {
+  auto& fiber = shim::fibers[shim::now];
+  fiber.multiplied.push_back(std::move(fiber.products));
+  fiber.products.clear();
+}
+/** A warp waits as one. */
+template <int N> void tc_wgmma_wait() {
+  shim::makeProducts(N);
+  shim::fibers[shim::now].fenced = false;
+  shim::leave(shim::State::waitsForWarp);
+}
+template <int N> void tc_wgmma_finish(float (&)[N]) { tc_wgmma_wait<0>(); }

@@ -124,7 +124,7 @@ function sourceOf(programs: readonly (GpuProgram | CudaProgram)[]): string {
       const [x, y, z] = program.workgroup;
       const args = program.pointers.map((type, k) => `(${type})b[${k}]`);
       const all = [...args, `*(const ns_k${i}::Params*)params`];
-      return caseOf(i, all, [x, y, z], true, `ns_k${i}::k${i}`, args.length);
+      return caseOf(i, all, [x, y, z], true, `ns_k${i}::k${i}`, args.length, program.shared);
     }
     const { module } = program;
     const args = module.bindings.map((binding, k) => {
@@ -140,7 +140,7 @@ ${programs.map((program, i) => textOf(program, `k${i}`)).join('\n')}
 ${mainOf(cases)}`;
 }
 
-/** The case of a kernel: `buffers` of its arguments are pointers. */
+/** The case of a kernel: `buffers` of its arguments are pointers, and a launch gives it `shared` bytes of shared memory. */
 function caseOf(
   number: number,
   args: readonly string[],
@@ -148,8 +148,9 @@ function caseOf(
   hasBarriers: boolean,
   name: string,
   buffers: number = args.filter((arg) => !arg.endsWith('params')).length,
+  shared = 0,
 ): string {
-  return `case ${number}: need(${buffers}, count); shim::launch(grid, dim3{${x},${y},${z}}, ${hasBarriers}, [=] { ${name}(${args.join(', ')}); }); break;`;
+  return `case ${number}: need(${buffers}, count); shim::launch(grid, dim3{${x},${y},${z}}, ${hasBarriers}, [=] { ${name}(${args.join(', ')}); }, ${shared}); break;`;
 }
 
 function mainOf(cases: readonly string[]): string {

@@ -32,6 +32,9 @@ import {
 import { gpuKernel } from '../kernels/registry.ts';
 import type { ShimDispatch } from './cuda-shim.ts';
 
+/** The first GPUs of NVIDIA for which there are programs of their own: Ampere and Hopper. */
+const FIRST_CAPABILITIES = [80, 90];
+
 /** A call of a kernel, with what the host made of it. */
 export interface Recorded {
   /** Of the test that made the call. */
@@ -66,8 +69,8 @@ export class Recorder implements Backend {
   /** Where the calls come from, and how far results may be off. */
   label = '';
   ulp = 4;
-  /** Whether what GPUs of NVIDIA run instead is noted. */
-  tensorCores = false;
+  /** Of a GPU of NVIDIA: what that runs instead is noted. 0 for none. */
+  capability = 0;
   readonly #host: Backend;
 
   /** @param host whose kernels do the work. */
@@ -132,7 +135,8 @@ export class Recorder implements Backend {
     if (made === undefined) return;
     for (const { program, cuda } of made.dispatches) {
       this.programs.add(program);
-      for (const other of cuda?.dispatches ?? []) this.programs.add(other.program);
+      for (const capability of FIRST_CAPABILITIES)
+        for (const other of cuda?.(capability)?.dispatches ?? []) this.programs.add(other.program);
     }
     if (!this.keeps) return;
     // What is only written to holds garbage before.
@@ -156,9 +160,10 @@ export class Recorder implements Backend {
       buffers: operands.map((operand) => (operand === TEMPORARY ? own : bufferOf(operand))),
     });
     const dispatches = made.dispatches.flatMap((dispatch) => {
-      if (!this.tensorCores || dispatch.cuda === undefined) return [recorded(dispatch)];
-      const own = dispatch.cuda.scratch === 0 ? -1 : temporary(dispatch.cuda.scratch);
-      return dispatch.cuda.dispatches.map((each) => recorded(each, own));
+      const cuda = dispatch.cuda?.(this.capability);
+      if (cuda === undefined) return [recorded(dispatch)];
+      const own = cuda.scratch === 0 ? -1 : temporary(cuda.scratch);
+      return cuda.dispatches.map((each) => recorded(each, own));
     });
     this.recorded.push({
       label: this.label,

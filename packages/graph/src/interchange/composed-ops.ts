@@ -1,5 +1,12 @@
 // Ops that TensorFlow has none for, in terms of those that it has: traced into small graphs, which stand for a node.
-import { dtypeTraits, isComplex, type NumericDType, type ScalarOp, type ScalarProgram } from '@eagre/backend';
+import {
+  dtypeTraits,
+  isComplex,
+  isHalf,
+  type NumericDType,
+  type ScalarOp,
+  type ScalarProgram,
+} from '@eagre/backend';
 import {
   bitwise,
   broadcastTo,
@@ -241,7 +248,8 @@ const exchanged = (t: Tensor, attrs: Attrs): Tensor =>
 
 function attentionScores(query: Tensor, key: Tensor, mask: Tensor | undefined, attrs: Attrs): Tensor {
   let scores = matmul(query, key, { transposeB: true }).mul(number(attrs, 'scale'));
-  if (mask !== undefined) scores = mask.dtype === 'bool' ? where(mask, scores, -Infinity) : scores.add(mask);
+  if (mask !== undefined)
+    scores = mask.dtype === 'bool' ? where(mask, scores, -Infinity) : scores.add(castTo(mask, scores.dtype));
   if (flag(attrs, 'causal'))
     scores = where(causalMask(dims(query)[2] as Dim, dims(key)[2] as Dim), scores, -Infinity);
   return scores;
@@ -249,24 +257,25 @@ function attentionScores(query: Tensor, key: Tensor, mask: Tensor | undefined, a
 /** The log-sum-exp of a row that may see nothing is -∞; then there is nothing to take off. */
 const finite = (t: Tensor): Tensor => where(t.equal(-Infinity), 0, t);
 
+const castTo = (t: Tensor, dtype: Tensor['dtype']): Tensor => (t.dtype === dtype ? t : cast(t, dtype));
+
 const attention: Compose = ([q, k, v, mask], attrs) => {
+  // Weights are computed in the dtype of the log-sum-exp, which has 32 bits where the others have 16.
+  const dtype = isHalf((q as Tensor).dtype) ? 'float32' : (q as Tensor).dtype;
   const [query, key, value] = [q, k, v].map((t) => exchanged(t as Tensor, attrs)) as [Tensor, Tensor, Tensor];
-  const scores = attentionScores(query, key, mask, attrs);
+  const scores = attentionScores(castTo(query, dtype), castTo(key, dtype), mask, attrs);
   const top = finite(scores.max(-1, { keepdims: true }));
   const terms = scores.sub(top).exp();
   const sum = terms.sum(-1, { keepdims: true });
-  const y = matmul(terms.divNoNan(sum), value);
+  const y = matmul(castTo(terms.divNoNan(sum), value.dtype), value);
   return [exchanged(y, attrs), top.add(sum.log()).squeeze(-1)];
 };
 
 const attentionGradient: Compose = ([givenDy, q, k, v, givenY, lse, mask], attrs) => {
-  const [dy, query, key, value, y] = [givenDy, q, k, v, givenY].map((t) => exchanged(t as Tensor, attrs)) as [
-    Tensor,
-    Tensor,
-    Tensor,
-    Tensor,
-    Tensor,
-  ];
+  const { dtype } = lse as Tensor;
+  const [dy, query, key, value, y] = [givenDy, q, k, v, givenY].map((t) =>
+    castTo(exchanged(t as Tensor, attrs), dtype),
+  ) as [Tensor, Tensor, Tensor, Tensor, Tensor];
   const shift = expandDims(finite(lse as Tensor), -1);
   const weights = attentionScores(query, key, mask, attrs).sub(shift).exp();
   const delta = dy.mul(y).sum(-1, { keepdims: true });
@@ -275,7 +284,7 @@ const attentionGradient: Compose = ([givenDy, q, k, v, givenY, lse, mask], attrs
     matmul(slopes, key),
     matmul(slopes, query, { transposeA: true }),
     matmul(weights, dy, { transposeA: true }),
-  ].map((t) => exchanged(t, attrs));
+  ].map((t) => castTo(exchanged(t, attrs), (q as Tensor).dtype));
 };
 
 /** x̂ and 1/√(variance + ε) of each row; without a mean, of the root mean square. */

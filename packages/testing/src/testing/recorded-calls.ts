@@ -167,10 +167,21 @@ function recordLarge(recorder: Recorder): void {
   });
 }
 
+/** Rows, depth and columns: whole tiles, ends of tiles, rows that begin at no multiple of 16 bytes. */
+const PRODUCTS = [
+  [128, 32, 128],
+  [136, 104, 48],
+  [33, 17, 131],
+] as const;
+/** So deep that Hopper's cores use each place for a tile several times. */
+export const DEEP_PRODUCT = [72, 420, 72] as const;
+/** So many tiles that these cores make wide ones. */
+const MANY_TILES = [120, 16, 20, 132] as const;
+
 /** Products that tensor cores make: edges, transposes, batches, rows that begin at no multiple of 16 bytes, biases. */
-export function recordProducts(): Recorder {
+export function recordProducts(capability = 80): Recorder {
   const recorder = new Recorder(jsBackend);
-  recorder.tensorCores = true;
+  recorder.capability = capability;
   registerBackend(recorder, -1);
   const random = generator(11);
   const matmul = listOps().get('_FusedMatMul') as Op;
@@ -188,11 +199,7 @@ export function recordProducts(): Recorder {
       [false, true],
       [true, true],
     ] as const)
-      for (const [m, k, n] of [
-        [128, 32, 128],
-        [136, 104, 48],
-        [33, 17, 131],
-      ] as const) {
+      for (const [m, k, n] of capability === 90 ? [...PRODUCTS.slice(1), DEEP_PRODUCT] : PRODUCTS) {
         recorder.label = `${dtype} ${m} · ${k} · ${n}, ${transposeA}, ${transposeB}`;
         const a = transposeA ? of(k, m) : of(m, k);
         const b = transposeB ? of(n, k) : of(k, n);
@@ -200,6 +207,11 @@ export function recordProducts(): Recorder {
       }
     recorder.label = `${dtype}, batches`;
     withBackend('recorder', () => core.matmul(of(2, 1, 24, 40), of(3, 40, 16)));
+    if (capability === 90) {
+      recorder.label = `${dtype}, many tiles`;
+      const [batches, m, k, n] = MANY_TILES;
+      withBackend('recorder', () => core.matmul(of(batches, m, k), of(k, n)));
+    }
     recorder.label = `${dtype}, bias`;
     for (const activation of [0, 1])
       withBackend('recorder', () =>
@@ -214,9 +226,9 @@ export function recordProducts(): Recorder {
 }
 
 /** Convolutions that tensor cores make: strides, dilations, padding, groups, channels that are whole chunks of 16 bytes and others, depths that are cut. */
-export function recordConvolutions(): Recorder {
+export function recordConvolutions(capability = 80): Recorder {
   const recorder = new Recorder(jsBackend);
-  recorder.tensorCores = true;
+  recorder.capability = capability;
   registerBackend(recorder, -1);
   const random = generator(13);
   const op = (name: string): Op => listOps().get(name) as Op;
@@ -268,12 +280,12 @@ export function recordConvolutions(): Recorder {
 /** Attention that tensor cores make, with its gradients: masks, widths that are whole chunks of 16 bytes and others, ends that fill no tile. */
 export function recordAttention(): Recorder {
   const recorder = new Recorder(jsBackend);
-  recorder.tensorCores = true;
+  recorder.capability = 80;
   registerBackend(recorder, -1);
   const random = generator(17);
-  // Weights and slopes of scores are rounded to 16 bits before they are multiplied.
-  recorder.ulp = 4;
-  for (const dtype of ['float16', 'bfloat16'] as const) {
+  for (const dtype of ['float32', 'float16', 'bfloat16'] as const) {
+    // Weights and slopes of scores are rounded to 16 bits, or to the 11 of TensorFloat-32, before they are multiplied.
+    recorder.ulp = dtype === 'float32' ? 4 * 2 ** 13 : 4;
     const of = (...shape: number[]): Tensor =>
       constant(
         Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => random() - 0.5),
@@ -287,7 +299,7 @@ export function recordAttention(): Recorder {
       [undefined, true, false, 70, 70, 32, 32],
       [seen.reshape([2, 1, 75, 1]), false, false, 75, 90, 16, 40],
       [of(1, 2, 1, 130), true, true, 37, 130, 35, 66],
-      [of(2, 1, 66, 20), false, true, 66, 20, 128, 128],
+      [of(2, 1, 66, 20), false, true, 66, 20, dtype === 'float32' ? 64 : 128, dtype === 'float32' ? 52 : 128],
     ] as const) {
       const shape = (time: number, size: number): number[] =>
         timeFirst ? [2, time, 2, size] : [2, 2, time, size];

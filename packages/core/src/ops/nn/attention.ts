@@ -1,9 +1,9 @@
 // Scaled dot-product attention.
-import { InvalidArgumentError } from '@eagre/backend';
+import { type DType, InvalidArgumentError, isHalf } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { type Attrs, defineOp, execute, type GradContext, type Op, pair, sumTo } from '../../dispatch/op.ts';
-import { uniform, values } from '../../dispatch/samples.ts';
+import { uniform, values, wideUniform } from '../../dispatch/samples.ts';
 import type { Dim, Dims } from '../../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
 import { checkFlag, type Shape, showShape, stretchesTo } from '../../shapes/shape.ts';
@@ -20,8 +20,11 @@ import { matmul } from '../linalg/linalg.ts';
 const exchanged = (t: Tensor, attrs: Attrs): Tensor =>
   attrs.timeFirst === true ? transpose(t, [0, 2, 1, 3]) : t;
 
+const casted = <T extends Tensor | null | undefined>(t: T, dtype: DType): T =>
+  t === null || t === undefined || t.dtype === dtype ? t : (t.cast(dtype) as T);
+
+/** Heads before time, all in the dtype of the log-sum-exp. */
 interface Weights {
-  /** Heads before time. */
   readonly query: Tensor;
   readonly key: Tensor;
   readonly value: Tensor;
@@ -32,10 +35,15 @@ interface Weights {
 
 /** The matrix of weights, which the kernels never make as a whole; for the gradients that need it. */
 function weightsOf(inputs: readonly Tensor[], lse: Tensor, mask: Tensor | undefined, attrs: Attrs): Weights {
-  const [query, key, value] = inputs.map((t) => exchanged(t, attrs)) as [Tensor, Tensor, Tensor];
+  const [query, key, value] = inputs.map((t) => casted(exchanged(t, attrs), lse.dtype)) as [
+    Tensor,
+    Tensor,
+    Tensor,
+  ];
   const scale = attrs.scale as number;
   let scores = matmul(query, key, { transposeB: true }).mul(scale);
-  if (mask !== undefined) scores = mask.dtype === 'bool' ? where(mask, scores, -Infinity) : scores.add(mask);
+  if (mask !== undefined)
+    scores = mask.dtype === 'bool' ? where(mask, scores, -Infinity) : scores.add(casted(mask, lse.dtype));
   if (attrs.causal === true) scores = where(causalMask(dims(query)[2], dims(key)[2]), scores, -Infinity);
   const shift = where(lse.equal(-Infinity), 0, lse);
   return { query, key, value, weights: scores.sub(expandDims(shift, -1)).exp(), scale };
@@ -46,7 +54,10 @@ export function causalMask(queries: Dim, keys: Dim): Tensor {
   return expandDims(iota(queries), -1).greaterEqual(iota(keys));
 }
 
-/** softmax(scale · query · keyᵀ + mask) · value, without the matrix of weights in memory; also the log-sum-exp of each row. */
+/**
+ * softmax(scale · query · keyᵀ + mask) · value, without the matrix of weights in memory; also the log-sum-exp of each row. That has 32 bits where the others
+ * have 16: the gradient takes its exponential, in which an error of 2⁻⁸ of it would be large.
+ */
 const attentionOp: Op = defineOp({
   name: 'ScaledDotProductAttention',
   kernel: 'ScaledDotProductAttention',
@@ -54,7 +65,10 @@ const attentionOp: Op = defineOp({
     const [b, first, second] = dims(query) as [Dim, Dim, Dim];
     return [
       { dtype: query.dtype, shape: [b, first, second, dims(value)[3]] },
-      { dtype: query.dtype, shape: timeFirst === true ? [b, second, first] : [b, first, second] },
+      {
+        dtype: isHalf(query.dtype) ? 'float32' : query.dtype,
+        shape: timeFirst === true ? [b, second, first] : [b, first, second],
+      },
     ];
   },
   grad: (g, dy, ...more) => {
@@ -73,21 +87,22 @@ const attentionOp: Op = defineOp({
     const { weights, scale } = parts;
     let dMask: Tensor | null = null;
     if (wantsMask) {
-      const upstream = exchanged(dy, attrs);
-      const delta = upstream.mul(exchanged(y, attrs)).sum(-1, { keepdims: true });
+      const upstream = casted(exchanged(dy, attrs), lse.dtype);
+      const delta = upstream.mul(casted(exchanged(y, attrs), lse.dtype)).sum(-1, { keepdims: true });
       dMask = weights.mul(matmul(upstream, parts.value, { transposeB: true }).sub(delta));
     }
     if (dLse !== null) {
       const slopes = weights.mul(expandDims(dLse, -1));
-      dQuery = dQuery.add(exchanged(matmul(slopes, parts.key).mul(scale), attrs));
-      dKey = dKey.add(exchanged(matmul(slopes, parts.query, { transposeA: true }).mul(scale), attrs));
+      const more = (t: Tensor): Tensor => casted(exchanged(t.mul(scale), attrs), query.dtype);
+      dQuery = dQuery.add(more(matmul(slopes, parts.key)));
+      dKey = dKey.add(more(matmul(slopes, parts.query, { transposeA: true })));
       dMask = dMask?.add(slopes) ?? null;
     }
     return [
       dQuery,
       dKey,
       dValue,
-      ...(mask === undefined ? [] : [dMask === null ? null : sumTo(dMask, mask.shape)]),
+      ...(mask === undefined ? [] : [dMask === null ? null : casted(sumTo(dMask, mask.shape), mask.dtype)]),
     ];
   },
   ulp: 64,
@@ -127,14 +142,14 @@ const attentionGradOp: Op = defineOp({
         uniform([1, 2, 2, 4]),
         uniform([1, 2, 2, 2]),
         uniform([1, 2, 3, 2]),
-        uniform([1, 2, 3], 2, 4),
+        wideUniform([1, 2, 3], 2, 4),
       ],
       attrs: { timeFirst: false, scale: 0.5, causal: false },
     },
     {
       inputs: [
         ...[uniform([1, 3, 2, 2]), uniform([1, 3, 2, 2]), uniform([1, 3, 2, 2]), uniform([1, 3, 2, 2])],
-        ...[uniform([1, 3, 2, 2]), uniform([1, 2, 3], 2, 4), values([0.5, -0.25, 0.75], [1, 1, 1, 3])],
+        ...[uniform([1, 3, 2, 2]), wideUniform([1, 2, 3], 2, 4), values([0.5, -0.25, 0.75], [1, 1, 1, 3])],
       ],
       attrs: { timeFirst: true, scale: 0.7, causal: true },
     },
@@ -156,10 +171,11 @@ function attentionGradGrad(g: GradContext, upstream: readonly (Tensor | null)[])
     Tensor,
     Tensor | undefined,
   ];
-  const [dy, y] = [exchanged(givenDy, attrs), exchanged(givenY, attrs)];
+  const wide = (t: Tensor): Tensor => casted(exchanged(t, attrs), lse.dtype);
+  const [dy, y] = [wide(givenDy), wide(givenY)];
   const parts = weightsOf([givenQuery, givenKey, givenValue], lse, mask, attrs);
   const { query, key, value, weights, scale } = parts;
-  const [u, v, w] = upstream.map((t) => (t === null ? null : exchanged(t, attrs)));
+  const [u, v, w] = upstream.map((t) => (t === null ? null : wide(t)));
   const delta = dy.mul(y).sum(-1, { keepdims: true });
   const inner = matmul(dy, value, { transposeB: true }).sub(delta);
   const slopes = weights.mul(inner);
@@ -174,7 +190,8 @@ function attentionGradGrad(g: GradContext, upstream: readonly (Tensor | null)[])
   const toWeights = sum(times(dy, w, { transposeB: true }), toSlopes?.mul(inner) ?? null);
   const toScores = toWeights?.mul(weights) ?? null;
   const toDelta = toInner?.sum(-1, { keepdims: true }).neg() ?? null;
-  const back = (t: Tensor | null): Tensor | null => (t === null ? null : exchanged(t, attrs));
+  const back = (t: Tensor | null): Tensor | null =>
+    t === null ? null : casted(exchanged(t, attrs), givenDy.dtype);
   const results = [
     back(sum(times(weights, w), times(toInner, value), toDelta?.mul(y) ?? null)),
     back(sum(times(slopes, v), times(toScores, key))?.mul(scale) ?? null),
@@ -187,7 +204,8 @@ function attentionGradGrad(g: GradContext, upstream: readonly (Tensor | null)[])
     toScores?.sum(-1).neg() ?? null,
   ];
   if (mask === undefined) return results;
-  return [...results, mask.dtype === 'bool' || toScores === null ? null : sumTo(toScores, mask.shape)];
+  const toMask = mask.dtype === 'bool' || toScores === null ? null : sumTo(toScores, mask.shape);
+  return [...results, casted(toMask, mask.dtype)];
 }
 
 export interface AttentionOptions {

@@ -331,7 +331,12 @@ const attention: Row = (w, node, [q, k, v, mask]) => {
   if (mask !== undefined) weights = w.add('Where', [w.add('IsNaN', [weights]), w.scalar(0, dtype), weights]);
   const y = heads(w.add('MatMul', [weights, value]));
   if (!w.isUsed(node.outputs[1] as GraphValue)) return [y, null];
-  return [y, reduced(w, 'ReduceLogSumExp', scores, [3], false)];
+  // It has 32 bits where the others have 16.
+  const wide = (node.outputs[1] as GraphValue).dtype;
+  return [
+    y,
+    reduced(w, 'ReduceLogSumExp', wide === dtype ? scores : w.cast(scores, dtype, wide), [3], false),
+  ];
 };
 
 export const networks: Rows = {

@@ -1,0 +1,247 @@
+// Matrix products by warpgroups, with Hopper's wgmma: on compute capability 9.0 alone. Some warps bring the factors to shared memory, others multiply what is there.
+import type { DType } from '@eagre/backend';
+import {
+  type CoreProduct,
+  declared,
+  fetch,
+  keyOf,
+  type ProductCores,
+  places,
+  prepare,
+  ROWS,
+  round,
+  signatureOf,
+  storeSum,
+  struct,
+  type Tile,
+  tilesOf,
+  type Width,
+} from './factor-tiles.ts';
+import { type CoreDType, coreProgram, kernelText } from './tensor-cores.ts';
+
+/** The threads of a warpgroup. The first one brings, the others multiply 64 rows each. */
+const GROUP = 128;
+const THREADS = 3 * GROUP;
+/** Tiles that are in shared memory at once, and by how many of them a tile's copies are told to come before it is waited for. */
+const STAGES = 4;
+const AHEAD = 2;
+
+/** Bytes of a tile of one factor: 128 deep, which is the longest line that the cores read. */
+const DEEP_BYTES = 128;
+/** Tiles begin there, since the cores turn pieces of lines around by the bits of their addresses. */
+const ALIGNMENT = 1024;
+const CHUNK_BYTES = 16;
+
+/** Fewer wide tiles leave multiprocessors idle. */
+const MANY_WIDE_TILES = 120;
+/** Rows of tiles that are made together, so that what they read stays in the cache. */
+const TOGETHER = 8;
+
+/** The instructions, as functions: see `tensorCorePrelude`. */
+const hopperPrelude = `#ifndef EAGRE_HOPPER
+#define EAGRE_HOPPER
+#ifndef EAGRE_SHIM
+typedef unsigned long long tc_barrier;
+extern __shared__ char tc_given[];
+__device__ __forceinline__ char* tc_memory_bytes() { return tc_given; }
+__device__ __forceinline__ u32 tc_uniform(u32 x) { return __shfl_sync(0xffffffffu, x, 0); }
+__device__ __forceinline__ void tc_copy4(void* to, const void* from, bool inside) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(tc_shared(to)), "l"(from), "r"(inside ? 4 : 0) : "memory");
+}
+__device__ __forceinline__ void tc_store4(u32* to, u32 word) { *to = word; }
+__device__ __forceinline__ void tc_barrier_init(tc_barrier* barrier, u32 count) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(tc_shared(barrier)), "r"(count) : "memory");
+}
+__device__ __forceinline__ void tc_barrier_arrive(tc_barrier* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(tc_shared(barrier)) : "memory");
+}
+__device__ __forceinline__ void tc_barrier_wait(tc_barrier* barrier, u32 parity) {
+  u32 done;
+  do
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(tc_shared(barrier)), "r"(parity) : "memory");
+  while (done == 0u);
+}
+// Has the cores see what this thread wrote to shared memory.
+__device__ __forceinline__ void tc_fence_async() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+__device__ __forceinline__ void tc_wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ __forceinline__ void tc_wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int N> __device__ __forceinline__ void tc_wgmma_wait() { asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory"); }
+// Waits for all, and has the sums be read behind it.
+template <int N> __device__ __forceinline__ void tc_wgmma_finish(f32 (&c)[N]) {
+  tc_wgmma_wait<0>();
+  TC_UNROLLED for (int i = 0; i < N; i++) asm volatile("" : "+f"(c[i]) :: "memory");
+}
+#endif
+// The first place in the given memory where tiles may begin.
+__device__ __forceinline__ tc_chunk* tc_memory() {
+  char* given = tc_memory_bytes();
+  return (tc_chunk*)(given + (0u - tc_shared(given)) % ${ALIGNMENT}u);
+}
+// Where a factor is, in lines of 128 bytes: the bytes from 64 of its side to the next 64, if it lies along its side, and from 8 lines to the next.
+__device__ __forceinline__ unsigned long long tc_descriptor(const tc_chunk* at, u32 leading, u32 stride) {
+  const unsigned long long low = tc_shared(at) / 16u | leading / 16u << 16;
+  return low | (unsigned long long)(stride / 16u) << 32 | 1ull << 62;
+}
+#endif
+`;
+
+const TYPES = { float32: 'tf32', float16: 'f16', bfloat16: 'bf16' } as const;
+
+/** The product of 64 rows and so many columns, as a function whose template says which factors lie along their side. */
+function wgmma(dtype: CoreDType, width: Width): string {
+  const type = TYPES[dtype];
+  const count = width / 2;
+  const sums = Array.from({ length: count }, (_, i) => i);
+  const deep = dtype === 'float32' ? 8 : 16;
+  const turned = dtype === 'float32' ? '' : `, %${count + 2}, %${count + 3}`;
+  const given = dtype === 'float32' ? '' : ', "n"(int(A)), "n"(int(B))';
+  return `#ifndef EAGRE_SHIM
+template <bool A, bool B> __device__ __forceinline__ void tc_wgmma_${dtype}(f32 (&c)[${count}], unsigned long long a, unsigned long long b) {
+  asm volatile("wgmma.mma_async.sync.aligned.m64n${width}k${deep}.f32.${type}.${type} {${sums.map((i) => `%${i}`).join(', ')}}, %${count}, %${count + 1}, 1, 1, 1${turned};"
+    : ${sums.map((i) => `"+f"(c[${i}])`).join(', ')} : "l"(a), "l"(b)${given});
+}
+#endif`;
+}
+
+const depthOf = (dtype: DType): number => DEEP_BYTES / (dtype === 'float32' ? 4 : 2);
+
+/** In lines of 8 chunks, which are turned around; a tile along its side is cut into pieces of 8 chunks, with all lines of the depth. */
+const placeOf =
+  (dtype: CoreDType) =>
+  (across: number): Tile['at'] =>
+  (line, chunk) => {
+    const inLine = (of: string): string => `${line} * 8u + ((${of}) ^ (${line} & 7u))`;
+    return across === 8
+      ? inLine(chunk)
+      : `(${chunk}) / 8u * ${8 * depthOf(dtype)}u + ${inLine(`(${chunk}) % 8u`)}`;
+  };
+
+function chunksOf(tiles: readonly [Tile, Tile]): number {
+  return STAGES * (tiles[0].chunks + tiles[1].chunks);
+}
+
+function hopperTiles(product: CoreProduct): readonly [Tile, Tile] {
+  const { dtype } = product;
+  return tilesOf(product, {
+    threads: GROUP,
+    depth: depthOf(dtype),
+    turnsWords: true,
+    at: placeOf(dtype),
+  });
+}
+
+/** Products by warpgroups. */
+export const warpgroupCores: ProductCores = {
+  depth: depthOf,
+  width: ([batches, rows, columns]) => {
+    if (columns <= 64) return 64;
+    const wide = batches * Math.ceil(rows / ROWS) * Math.ceil(columns / 256);
+    return columns > 128 && wide >= MANY_WIDE_TILES ? 256 : 128;
+  },
+  program: (product) =>
+    coreProgram(`hopper ${keyOf(product)}`, THREADS, () => {
+      const signature = signatureOf(product);
+      return {
+        print: (name) => text(name, product, signature),
+        pointers: signature.pointers,
+        params: Object.values(signature.fields),
+        isTensorFloat32: product.dtype === 'float32',
+        capability: 90,
+        isSpecific: true,
+        shared: CHUNK_BYTES * chunksOf(hopperTiles(product)) + ALIGNMENT,
+      };
+    }),
+};
+
+/** Whether the cores read a tile along its side. */
+const liesAlongSide = ({ factor, turned }: Tile): boolean => factor.inner === 'side' && !turned;
+
+/** Where the first rows of a warpgroup, or all columns, are, and by how many chunks the next piece of the depth is further on. */
+function descriptor(tile: Tile, from: string): readonly [descriptor: string, step: number] {
+  const lines = 8 * tile.depth;
+  return liesAlongSide(tile)
+    ? [`tc_descriptor(${from}, ${lines * CHUNK_BYTES}u, 1024u)`, 8 * 16]
+    : [`tc_descriptor(${from}, 0u, 1024u)`, 2];
+}
+
+function text(
+  name: string,
+  product: CoreProduct,
+  { fields, pointers }: ReturnType<typeof signatureOf>,
+): string {
+  const { dtype, width, batch = [] } = product;
+  const depth = depthOf(dtype);
+  const tiles = hopperTiles(product);
+  const [a, b] = tiles;
+  const [ofA, stepA] = descriptor(a, `tile_a + (group - 1u) * ${liesAlongSide(a) ? 8 * depth : 8 * 64}u`);
+  const [ofB, stepB] = descriptor(b, 'tile_b');
+  return kernelText(
+    name,
+    dtype,
+    fields,
+    `${wgmma(dtype, width)}\n${struct('Batch', batch)}\n${tiles.map((tile) => places(tile, batch)).join('\n')}`,
+    `__launch_bounds__(${THREADS}, 1) ${name}(${pointers.join(', ')}, const Params p)`,
+    `  __shared__ tc_barrier full[${STAGES}], empty[${STAGES}];
+  tc_chunk* const tile_a = tc_memory();
+  tc_chunk* const tile_b = tile_a + ${STAGES * a.chunks}u;
+  const u32 group = tc_uniform(threadIdx.x / ${GROUP}u), t = threadIdx.x % ${GROUP}u, lane = t % 32u, warp = t / 32u;
+  const u32 tilesAcross = (p.columns + ${width - 1}u) / ${width}u, tilesDown = (p.rows + ${ROWS - 1}u) / ${ROWS}u;
+  const u32 firstRow = blockIdx.x / (tilesAcross * ${TOGETHER}u) * ${TOGETHER}u, together = wg_min(tilesDown - firstRow, ${TOGETHER}u);
+  const u32 number = blockIdx.x - firstRow * tilesAcross;
+  const u32 top = (firstRow + number % together) * ${ROWS}u, left = number / together * ${width}u;
+  const u32 batch = blockIdx.z / p.parts, part = blockIdx.z % p.parts;
+  ${declared(batch)} const Batch ofBatch = {${batch.map(([field]) => field).join(', ')}};
+  const u32 all = (p.depth + ${depth - 1}u) / ${depth}u, firstStep = part * p.steps;
+  const u32 steps = wg_min(p.steps, all - firstStep);
+  if (threadIdx.x == 0u)
+    for (u32 i = 0; i < ${STAGES}u; i++) {
+      tc_barrier_init(&full[i], ${GROUP}u);
+      // Each warp that multiplies says so.
+      tc_barrier_init(&empty[i], ${(THREADS - GROUP) / 32}u);
+    }
+  __syncthreads();
+  if (group == 0u) {
+    ${tiles.map(prepare).join('\n    ')}
+    for (u32 step = 0; step < steps + ${AHEAD}u; step++) {
+      if (step < steps) {
+        const u32 begin = (firstStep + step) * ${depth}u, stage = step % ${STAGES}u;
+        if (step >= ${STAGES}u) tc_barrier_wait(&empty[stage], (step / ${STAGES}u - 1u) % 2u);
+        ${tiles.map(fetch).join('\n        ')}
+      }
+      tc_commit();
+      if (step < ${AHEAD}u) continue;
+      tc_wait<${AHEAD}>();
+      const u32 stage = (step - ${AHEAD}u) % ${STAGES}u;
+      ${dtype === 'float32' ? tiles.map(round).join('\n      ') : ''}
+      tc_fence_async();
+      tc_barrier_arrive(&full[stage]);
+    }
+    return;
+  }
+  f32 sums[${width / 2}] = {};
+  const unsigned long long from_a = ${ofA}, from_b = ${ofB};
+  for (u32 step = 0; step < steps; step++) {
+    const u32 stage = step % ${STAGES}u;
+    tc_barrier_wait(&full[stage], step / ${STAGES}u % 2u);
+    tc_wgmma_fence();
+    TC_UNROLLED for (u32 k = 0; k < 4u; k++)
+      tc_wgmma_${dtype}<${liesAlongSide(a)}, ${liesAlongSide(b)}>(sums, from_a + (stage * ${a.chunks}u + k * ${stepA}u), from_b + (stage * ${b.chunks}u + k * ${stepB}u));
+    tc_wgmma_commit();
+    // That of the step before is made.
+    tc_wgmma_wait<1>();
+    if (step > 0u && lane == 0u) tc_barrier_arrive(&empty[(step - 1u) % ${STAGES}u]);
+  }
+  tc_wgmma_finish(sums);
+  TC_UNROLLED for (u32 j = 0; j < ${width / 8}u; j++)
+    TC_UNROLLED for (u32 half = 0; half < 2u; half++) {
+      const u32 row = top + (group - 1u) * 64u + warp * 16u + half * 8u + lane / 4u;
+      TC_UNROLLED for (u32 e = 0; e < 2u; e++) {
+        const u32 column = left + j * 8u + lane % 4u * 2u + e;
+        f32 sum = sums[j * 4u + half * 2u + e];
+        if (row >= p.rows || column >= p.columns) continue;
+        ${storeSum(product)}
+      }
+    }`,
+    hopperPrelude,
+  );
+}
