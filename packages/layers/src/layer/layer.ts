@@ -322,7 +322,7 @@ export class Layer extends Module implements Trackable {
     state.build = (inputShape, ...more) => {
       const specs = specsOf(inputShape, self.computeDtype);
       if (more.length === 0) self.buildFrom(specs);
-      else self.buildWith(specs, more);
+      else buildWith(self, specs, more);
     };
     Object.defineProperty(self, 'build', { value: state.build, writable: true, configurable: true });
     setOptions(self, options);
@@ -806,18 +806,6 @@ export class Layer extends Module implements Trackable {
     this.ensureBuilt(many ? shapes : shapes[0]);
   }
 
-  /** @internal Builds a layer whose own `build` takes more than shapes. */
-  buildWith({ list, many }: Specs, more: readonly unknown[]): void {
-    const own = (Object.getPrototypeOf(this) as Layer).build;
-    if (isBuiltin(this) || own === Layer.prototype.build || this.buildFrom !== Layer.prototype.buildFrom)
-      throw new InvalidArgumentError(
-        `build takes the shape of the inputs alone, got ${shown(more[0])} as well`,
-        this.name,
-      );
-    const shapes = list.map((s) => s.shape);
-    this.ensureBuilt(many ? shapes : (shapes[0] as PartialShape), more);
-  }
-
   /** @internal Whether a call might still make weights of this layer itself. */
   get awaitsBuild(): boolean {
     if (this._layer.built) return false;
@@ -927,6 +915,18 @@ export class Layer extends Module implements Trackable {
 /** What a layer gives that computes in 32 bits, in the 16 of its policy. */
 function narrowed(layer: Layer, y: LayerOutput): LayerOutput {
   return computesWide(layer) && isAnyTensor(y) ? onValues(y, (x) => x.cast(layer.computeDtype)) : y;
+}
+
+/** Builds a layer whose own `build` takes more than shapes. */
+function buildWith(layer: Layer, { list, many }: Specs, more: readonly unknown[]): void {
+  const own = (Object.getPrototypeOf(layer) as Layer).build;
+  if (isBuiltin(layer) || own === Layer.prototype.build || layer.buildFrom !== Layer.prototype.buildFrom)
+    throw new InvalidArgumentError(
+      `build takes the shape of the inputs alone, got ${shown(more[0])} as well`,
+      layer.name,
+    );
+  const shapes = list.map((s) => s.shape);
+  layer.ensureBuilt(many ? shapes : (shapes[0] as PartialShape), more);
 }
 
 /** A call with values: building, and `call`. @param ours whether the layer is of this package */
