@@ -68,7 +68,13 @@ function train(strategy: tf.distribute.Strategy): { readonly losses: number[]; r
 
 export const one = train(tf.distribute.getStrategy());
 export const several = train(new tf.distribute.MirroredStrategy(devices));
+// One copy of the variables for all replicas, and everything on one device that is named.
+export const central = train(new tf.distribute.experimental.CentralStorageStrategy(devices));
+export const named = train(new tf.distribute.OneDeviceStrategy('/cpu:1'));
 console.log(`one device:    loss ${one.losses.at(-1)?.toFixed(4)}, accuracy ${one.accuracy.toFixed(3)}`);
 console.log(
   `${REPLICAS} replicas: loss ${several.losses.at(-1)?.toFixed(4)}, accuracy ${several.accuracy.toFixed(3)}`,
+);
+console.log(
+  `variables in one place: loss ${central.losses.at(-1)?.toFixed(4)}; on /cpu:1: ${named.losses.at(-1)?.toFixed(4)}`,
 );

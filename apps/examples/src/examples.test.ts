@@ -287,10 +287,33 @@ it('12: devices', async () => {
 
 it('22: a strategy on several devices', async () => {
   vi.stubEnv('EPOCHS', '4');
-  const { one, several } = await import('./22-mirrored-strategy.ts');
+  const { one, several, central, named } = await import('./22-mirrored-strategy.ts');
   vi.unstubAllEnvs();
   expect(several.losses.at(-1)).toBeLessThan((several.losses[0] as number) * 0.8);
-  for (const [i, loss] of several.losses.entries()) expect(loss).toBeCloseTo(one.losses[i] as number, 2);
+  for (const { losses } of [several, central, named])
+    for (const [i, loss] of losses.entries()) expect(loss).toBeCloseTo(one.losses[i] as number, 2);
+});
+
+const multiWorker = `await import(${JSON.stringify(await bundled('../apps/examples/src/23-multi-worker.ts'))});`;
+it('23: several workers, in real processes', { timeout: 120_000 }, async (test) => {
+  const { runWorkers, withoutGloo } = await import('../../../packages/distribute/src/testing/processes.ts');
+  if (withoutGloo !== undefined) return test.skip(withoutGloo);
+  interface Trained {
+    readonly replicas: number;
+    readonly losses: readonly number[];
+    readonly weights: number;
+  }
+  const trained = async (count: number): Promise<Trained[]> => {
+    const lines = await runWorkers(count, multiWorker, { EPOCHS: '3' });
+    return lines.map((out) => JSON.parse(out.split('\n').at(-1) as string) as Trained);
+  };
+  const [[one], [first, second]] = await Promise.all([trained(1), trained(2)]);
+  expect([one?.replicas, first?.replicas]).toEqual([1, 2]);
+  expect(second).toEqual(first);
+  expect(one?.losses[2]).toBeLessThan((one?.losses[0] as number) / 2);
+  for (const [i, loss] of (first?.losses ?? []).entries())
+    expect(loss).toBeCloseTo(one?.losses[i] as number, 4);
+  expect(first?.weights).toBeCloseTo(one?.weights as number, 3);
 });
 
 const served = `await import(${JSON.stringify(await bundled('../apps/examples/src/23-parameter-server.ts'))});`;
