@@ -152,6 +152,32 @@ void changing(const std::vector<unsigned char>& bytes) {
   close(file);
 }
 
+// Ranges that are begun, with as many threads that help: the same as at once. After a stop nothing is written.
+void shares(int file, const Ranges& ranges, int helpers) {
+  Ranges wanted = ranges, given = ranges;
+  const Room expected(wanted), room(given);
+  const std::vector<int64_t> crcs = crcs_of(file, wanted);
+  {
+    RangeReading reading(file, given);
+    std::vector<std::thread> threads;
+    for (int i = 0; i < helpers; i++) threads.emplace_back([&] { reading.help(); });
+    CHECK(reading.finish() == crcs);
+    CHECK(reading.finish() == crcs);
+    for (std::thread& thread : threads) thread.join();
+    CHECK(room.bytes == expected.bytes);
+  }
+  Ranges left = ranges;
+  Room stopped(left);
+  RangeReading reading(file, left);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < helpers; i++) threads.emplace_back([&] { reading.help(); });
+  reading.stop();
+  for (auto& bytes : stopped.bytes) std::fill(bytes.begin(), bytes.end(), static_cast<unsigned char>(1));
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& bytes : stopped.bytes)
+    for (const unsigned char byte : bytes) CHECK(byte == 1);
+}
+
 }  // namespace
 
 int main() {
@@ -176,6 +202,8 @@ int main() {
     interrupted(file, bytes);
     changing(bytes);
   }
+  for (int helpers : {0, 1, 3})
+    for (int round = 0; round < 20; round++) shares(file, {{5, 2'000'000, nullptr}, {2'500'000, 1000, nullptr}, {0, 5, nullptr}, {kBytes - 1, 2, nullptr}, {7, 0, nullptr}}, helpers);
   begin_sync(file, 0, kBytes);
   for (int64_t bad : {int64_t{-1}, int64_t{0}, std::numeric_limits<int64_t>::max()}) begin_sync(file, bad, bad);
   begin_sync(-1, 0, 10);
