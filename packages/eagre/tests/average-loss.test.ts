@@ -66,6 +66,10 @@ describe('in replicas', () => {
       expect(() => average(losses)).toThrow(tf.errors.FailedPreconditionError);
       expect(() => tf.nn.scaleRegularizationLoss(losses)).toThrow(/strategy\.run/);
       expect(tf.nn.computeAverageLoss(losses, { globalBatchSize: 4 }).item()).toBe(1);
+      for (const globalBatchSize of [-1, 1.5])
+        expect(() => tf.nn.computeAverageLoss(losses, { globalBatchSize })).toThrow(
+          tf.errors.InvalidArgumentError,
+        );
     });
     expect(average(losses).item()).toBe(2);
     expect(average(tf.zeros([0])).item()).toBe(0);
