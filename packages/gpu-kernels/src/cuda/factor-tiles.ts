@@ -2,7 +2,7 @@
 import type { DType } from '@eagre/backend';
 import type { CudaProgram } from '../kernels/kernel.ts';
 import type { Factor, Product, ProductSizes, Value } from '../kernels/product-factors.ts';
-import { type CoreDType, elementOf, lanesOf } from './tensor-cores.ts';
+import { type CoreDType, type CoreKernel, elementOf, lanesOf } from './tensor-cores.ts';
 
 /** A product that tensor cores make. */
 export interface CoreProduct extends Required<Pick<Product, 'params'>>, Omit<Product, 'dtype' | 'params'> {
@@ -119,13 +119,13 @@ export function tilesOf(
 
 export const declared = (values: readonly Value[]): string =>
   values.map(([name, type, expression]) => `const ${type} ${name} = ${expression};`).join(' ');
-export const struct = (name: string, values: readonly Value[]): string =>
+const struct = (name: string, values: readonly Value[]): string =>
   `struct ${name} { ${values.map(([field, type]) => `${type} ${field};`).join(' ')} };`;
 const taken = (from: string, values: readonly Value[]): string =>
   values.map(([name, type]) => `const ${type} ${name} = ${from}.${name};`).join(' ');
 
 /** Functions that tell where the elements of a factor lie: values of its side and of the depth are computed apart, as one of them stays the same in all steps. */
-export function places({ name, factor, side }: Tile, batch: readonly Value[]): string {
+function places({ name, factor, side }: Tile, batch: readonly Value[]): string {
   const { side: ofSide = [], deep: ofDeep = [], inside = 'true', at } = factor;
   const made = (values: readonly Value[]): string =>
     `${declared(values)} return {${values.map(([field]) => field).join(', ')}};`;
@@ -243,4 +243,31 @@ export function storeSum({ isPart, biasAt, activation, at }: CoreProduct): strin
   return `${biasAt === undefined ? '' : `sum = widened(narrowed(sum)) + widened(bias[${biasAt}]);`}
           ${activation === 1 ? 'if (sum < 0.0f) sum = 0.0f;' : ''}
           y[${at}] = narrowed(sum);`;
+}
+
+/** What both kinds of kernels declare before their function. */
+export function declarations({ batch = [] }: CoreProduct, tiles: readonly Tile[]): string {
+  return `${struct('Batch', batch)}\n${tiles.map((tile) => places(tile, batch)).join('\n')}`;
+}
+
+/** Statements that tell which batch a block makes, and which steps of the depth. */
+export function partOf({ batch = [] }: CoreProduct, depth: number): string {
+  return `const u32 batch = blockIdx.z / p.parts, part = blockIdx.z % p.parts;
+  ${declared(batch)} const Batch ofBatch = {${batch.map(([field]) => field).join(', ')}};
+  const u32 all = (p.depth + ${depth - 1}u) / ${depth}u, firstStep = part * p.steps;
+  const u32 steps = wg_min(p.steps, all - firstStep);`;
+}
+
+/** The kernel of a product. @param text of a function of that name, given its parameters and its pointers */
+export function kernelOf(
+  product: CoreProduct,
+  text: (name: string, product: CoreProduct, signature: ReturnType<typeof signatureOf>) => string,
+): CoreKernel {
+  const signature = signatureOf(product);
+  return {
+    print: (name) => text(name, product, signature),
+    pointers: signature.pointers,
+    params: Object.values(signature.fields),
+    isTensorFloat32: product.dtype === 'float32',
+  };
 }

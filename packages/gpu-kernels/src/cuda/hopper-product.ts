@@ -2,17 +2,17 @@
 import type { DType } from '@eagre/backend';
 import {
   type CoreProduct,
-  declared,
+  declarations,
   fetch,
+  kernelOf,
   keyOf,
   type ProductCores,
-  places,
+  partOf,
   prepare,
   ROWS,
   round,
-  signatureOf,
+  type signatureOf,
   storeSum,
-  struct,
   type Tile,
   tilesOf,
   type Width,
@@ -139,18 +139,12 @@ export const warpgroupCores: ProductCores = {
     return columns > 128 && wide >= MANY_WIDE_TILES ? 256 : 128;
   },
   program: (product) =>
-    coreProgram(`hopper ${keyOf(product)}`, THREADS, () => {
-      const signature = signatureOf(product);
-      return {
-        print: (name) => text(name, product, signature),
-        pointers: signature.pointers,
-        params: Object.values(signature.fields),
-        isTensorFloat32: product.dtype === 'float32',
-        capability: 90,
-        isSpecific: true,
-        shared: CHUNK_BYTES * chunksOf(hopperTiles(product)) + ALIGNMENT,
-      };
-    }),
+    coreProgram(`hopper ${keyOf(product)}`, THREADS, () => ({
+      ...kernelOf(product, text),
+      capability: 90,
+      isSpecific: true,
+      shared: CHUNK_BYTES * chunksOf(hopperTiles(product)) + ALIGNMENT,
+    })),
 };
 
 /** Whether the cores read a tile along its side. */
@@ -169,7 +163,7 @@ function text(
   product: CoreProduct,
   { fields, pointers }: ReturnType<typeof signatureOf>,
 ): string {
-  const { dtype, width, batch = [] } = product;
+  const { dtype, width } = product;
   const depth = depthOf(dtype);
   const tiles = hopperTiles(product);
   const [a, b] = tiles;
@@ -179,7 +173,7 @@ function text(
     name,
     dtype,
     fields,
-    `${wgmma(dtype, width)}\n${struct('Batch', batch)}\n${tiles.map((tile) => places(tile, batch)).join('\n')}`,
+    `${wgmma(dtype, width)}\n${declarations(product, tiles)}`,
     `__launch_bounds__(${THREADS}, 1) ${name}(${pointers.join(', ')}, const Params p)`,
     `  __shared__ tc_barrier full[${STAGES}], empty[${STAGES}];
   tc_chunk* const tile_a = tc_memory();
@@ -189,10 +183,7 @@ function text(
   const u32 firstRow = blockIdx.x / (tilesAcross * ${TOGETHER}u) * ${TOGETHER}u, together = wg_min(tilesDown - firstRow, ${TOGETHER}u);
   const u32 number = blockIdx.x - firstRow * tilesAcross;
   const u32 top = (firstRow + number % together) * ${ROWS}u, left = number / together * ${width}u;
-  const u32 batch = blockIdx.z / p.parts, part = blockIdx.z % p.parts;
-  ${declared(batch)} const Batch ofBatch = {${batch.map(([field]) => field).join(', ')}};
-  const u32 all = (p.depth + ${depth - 1}u) / ${depth}u, firstStep = part * p.steps;
-  const u32 steps = wg_min(p.steps, all - firstStep);
+  ${partOf(product, depth)}
   if (threadIdx.x == 0u)
     for (u32 i = 0; i < ${STAGES}u; i++) {
       tc_barrier_init(&full[i], ${GROUP}u);

@@ -70,7 +70,7 @@ export type CoreDType = 'float32' | 'float16' | 'bfloat16';
 const programs = new Map<string, CudaProgram>();
 
 /** A kernel as it is declared. */
-interface CoreKernel
+export interface CoreKernel
   extends Pick<CudaProgram, 'print' | 'params'>,
     Partial<Pick<CudaProgram, 'capability' | 'isSpecific' | 'isTensorFloat32' | 'shared'>> {
   /** Declarations, which end in the names. */

@@ -2,16 +2,16 @@
 import type { DType } from '@eagre/backend';
 import {
   type CoreProduct,
-  declared,
+  declarations,
   fetch,
+  kernelOf,
   keyOf,
   type ProductCores,
-  places,
+  partOf,
   prepare,
   ROWS,
-  signatureOf,
+  type signatureOf,
   storeSum,
-  struct,
   type Tile,
   tilesOf,
   type Width,
@@ -31,16 +31,7 @@ const depthOf = (dtype: DType): number => DEEP_BYTES / (dtype === 'float32' ? 4 
 export const warpCores: ProductCores = {
   depth: depthOf,
   width: ([, , columns]) => (columns <= 64 ? 64 : 128),
-  program: (product) =>
-    coreProgram(keyOf(product), THREADS, () => {
-      const signature = signatureOf(product);
-      return {
-        print: (name) => text(name, product, signature),
-        pointers: signature.pointers,
-        params: Object.values(signature.fields),
-        isTensorFloat32: product.dtype === 'float32',
-      };
-    }),
+  program: (product) => coreProgram(keyOf(product), THREADS, () => kernelOf(product, text)),
 };
 
 /** By how much the chunks of a line are turned around, so that those of a column of 8 lie in different banks. */
@@ -107,7 +98,7 @@ function text(
   product: CoreProduct,
   { fields, pointers }: ReturnType<typeof signatureOf>,
 ): string {
-  const { dtype, width, batch = [] } = product;
+  const { dtype, width } = product;
   const depth = depthOf(dtype);
   const tiles = tilesOf(product, { threads: THREADS, depth, turnsWords: false, at: placeOf });
   const rows = rowsOfWarp(width);
@@ -116,7 +107,7 @@ function text(
     name,
     dtype,
     fields,
-    `${struct('Batch', batch)}\n${tiles.map((tile) => places(tile, batch)).join('\n')}`,
+    declarations(product, tiles),
     `__launch_bounds__(${THREADS}, 1) ${name}(${pointers.join(', ')}, const Params p)`,
     `  __shared__ tc_chunk tile_a[${STAGES * tiles[0].chunks}];
   __shared__ tc_chunk tile_b[${STAGES * tiles[1].chunks}];
@@ -124,12 +115,9 @@ function text(
   const u32 tilesAcross = (p.columns + ${width - 1}u) / ${width}u;
   const u32 top = blockIdx.x / tilesAcross * ${ROWS}u, left = blockIdx.x % tilesAcross * ${width}u;
   const u32 warpRow = warp / ${warpsAcross}u * ${rows * 16}u, warpColumn = warp % ${warpsAcross}u * 32u;
-  const u32 batch = blockIdx.z / p.parts, part = blockIdx.z % p.parts;
-  ${declared(batch)} const Batch ofBatch = {${batch.map(([field]) => field).join(', ')}};
+  ${partOf(product, depth)}
   ${tiles.map(prepare).join('\n  ')}
   f32 sums[${rows}][4][4] = {};
-  const u32 all = (p.depth + ${depth - 1}u) / ${depth}u, firstStep = part * p.steps;
-  const u32 steps = wg_min(p.steps, all - firstStep);
   for (u32 step = 0; step < steps + ${STAGES - 1}u; step++) {
     if (step < steps) {
       const u32 begin = (firstStep + step) * ${depth}u, stage = step % ${STAGES}u;
