@@ -1,5 +1,6 @@
 // Runs the packed tests in several processes: kernels are compiled side by side, and a test that ends its process or the GPU's context does not end the others.
 import { fork } from 'node:child_process';
+import { tell } from './vitest.mjs';
 
 /** After so long a test does not end any more, in milliseconds. */
 const LONGEST = 180_000;
@@ -11,6 +12,10 @@ const LONGEST = 180_000;
 export async function runInProcesses(pattern, jobs, isAlone) {
   const program = process.argv[1];
   const told = [];
+  const add = (each) => {
+    told.push(each);
+    tell(each);
+  };
   let names;
   /** A process that runs tests of these numbers, the last one first; without any it tells their names. */
   const run = (numbers) =>
@@ -33,11 +38,8 @@ export async function runInProcesses(pattern, jobs, isAlone) {
           clearTimeout(timer);
           left.delete(now);
           now = undefined;
-          told.push(message.told);
-          if (message.isLost) {
-            why = 'lost';
-            child.kill('SIGKILL');
-          }
+          add(message.told);
+          if (message.isLost) why = 'lost';
         }
       });
       child.on('error', reject);
@@ -45,7 +47,7 @@ export async function runInProcesses(pattern, jobs, isAlone) {
         clearTimeout(timer);
         if (now !== undefined) {
           why ??= `ended its process (${signal ?? code})`;
-          told.push({
+          add({
             name: names?.[now] ?? 'a test',
             state: 'fail',
             errors: [{ message: why }],
@@ -53,7 +55,7 @@ export async function runInProcesses(pattern, jobs, isAlone) {
           });
           left.delete(now);
         } else if (why === undefined && left.size > 0) {
-          told.push({
+          add({
             name: 'the tests',
             state: 'fail',
             errors: [{ message: `a process ended (${signal ?? code}) before it ran all` }],

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { cudaBackend, cudaUnavailable } from '@eagre/backend-cuda';
 import { runInProcesses } from './processes.mjs';
-import { report, runTests } from './vitest.mjs';
+import { report, runTests, tell } from './vitest.mjs';
 
 /** A process has a context of its own on the GPU, of some hundred MiB. */
 const MOST_JOBS = 12;
@@ -29,7 +29,11 @@ if (process.send !== undefined) {
     numbers: numbers && new Set(numbers),
     onCollected: (names) => process.send({ names }),
     onStart: (number) => process.send({ number }),
-    onEnd: (told) => process.send({ told, isLost: told.state === 'fail' && !isThere() }),
+    onEnd: async (told) => {
+      const isLost = told.state === 'fail' && !isThere();
+      await new Promise((sent) => process.send({ told, isLost }, sent));
+      if (isLost) process.exit(1);
+    },
   });
   process.disconnect();
 } else {
@@ -39,6 +43,6 @@ if (process.send !== undefined) {
   const told =
     jobs > 1
       ? await runInProcesses(pattern, jobs, (name) => /^the GPU memory/.test(name))
-      : await runTests(load, pattern);
+      : await runTests(load, pattern, { onEnd: tell });
   process.exit(report(told) ? 0 : 1);
 }

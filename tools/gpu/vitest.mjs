@@ -21,14 +21,14 @@ export const expect = Object.assign(
  * Runs the tests that a module makes when it is loaded.
  * @param name a regular expression of the tests that run
  * @param options `numbers` of the tests that run, all unless given; `onCollected` gets the names of all, with null for those that `name` leaves out;
- *   `onStart` gets the number of each that begins, `onEnd` what came of it
+ *   `onStart` gets the number of each that begins, `onEnd` what came of it, and is awaited
  * @returns what came of each: its name, whether it passed, errors, milliseconds
  */
-export async function runTests(load, name, { numbers, onCollected, onStart, onEnd } = {}) {
+export async function runTests(load, name, { numbers, onCollected, onStart, onEnd }) {
   const told = [];
-  const tell = (each) => {
+  const add = async (each) => {
     told.push(each);
-    onEnd?.(each);
+    await onEnd(each);
   };
   const order = new Map();
   const collect = (task) => {
@@ -72,16 +72,16 @@ export async function runTests(load, name, { numbers, onCollected, onStart, onEn
     onBeforeRunTask: (test) => {
       if (test.mode !== 'skip') onStart?.(order.get(test));
     },
-    onAfterRunTask: ({ fullTestName, mode, result: { state, errors = [], duration = 0 } = {} }) => {
+    onAfterRunTask: async ({ fullTestName, mode, result: { state, errors = [], duration = 0 } = {} }) => {
       if (mode !== 'skip' && mode !== 'todo')
-        tell({
+        await add({
           name: fullTestName,
           state,
           errors: errors.map(({ message, stack = '' }) => ({ message: String(message), stack })),
           duration,
         });
     },
-    onAfterRunSuite: ({ name: suite, result }) => {
+    onAfterRunSuite: async ({ name: suite, result }) => {
       // What a hook or the module itself throws.
       for (const { message, stack = '' } of result?.errors ?? [])
         told.push({ name: suite, state: 'fail', errors: [{ message: String(message), stack }], duration: 0 });
@@ -90,17 +90,18 @@ export async function runTests(load, name, { numbers, onCollected, onStart, onEn
   return told;
 }
 
-/** Prints what failed, and what was slow. @returns whether any ran, and all that ran passed */
+/** Prints a test that failed, or was slow. */
+export function tell({ name, state, errors, duration }) {
+  if (state === 'pass' && duration > 5000) console.log(`slow ${(duration / 1000).toFixed(1)} s: ${name}`);
+  if (state !== 'fail') return;
+  console.log(`FAIL ${name}`);
+  for (const { message, stack = '' } of errors)
+    console.log(`  ${message.slice(0, 600)}\n${stack.split('\n').slice(0, 4).join('\n')}`);
+}
+
+/** Prints how many passed and failed. @returns whether any ran, and all that ran passed */
 export function report(told) {
-  const counts = { pass: 0, fail: 0 };
-  for (const { name, state, errors, duration } of told) {
-    if (state in counts) counts[state]++;
-    if (state === 'pass' && duration > 5000) console.log(`slow ${(duration / 1000).toFixed(1)} s: ${name}`);
-    if (state !== 'fail') continue;
-    console.log(`FAIL ${name}`);
-    for (const { message, stack = '' } of errors)
-      console.log(`  ${message.slice(0, 600)}\n${stack.split('\n').slice(0, 4).join('\n')}`);
-  }
-  console.log(`${counts.pass} passed, ${counts.fail} failed`);
-  return counts.fail === 0 && counts.pass > 0;
+  const count = (state) => told.filter((each) => each.state === state).length;
+  console.log(`${count('pass')} passed, ${count('fail')} failed`);
+  return count('fail') === 0 && count('pass') > 0;
 }
