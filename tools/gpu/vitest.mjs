@@ -84,7 +84,7 @@ export async function runTests(load, name, { numbers, onCollected, onStart, onEn
     onAfterRunSuite: async ({ name: suite, result }) => {
       // What a hook or the module itself throws.
       for (const { message, stack = '' } of result?.errors ?? [])
-        told.push({ name: suite, state: 'fail', errors: [{ message: String(message), stack }], duration: 0 });
+        await add({ name: suite, state: 'fail', errors: [{ message: String(message), stack }], duration: 0 });
     },
   });
   return told;
