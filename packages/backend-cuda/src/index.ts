@@ -10,6 +10,12 @@ import { driverLibrary } from './libraries.ts';
 
 /** The backend of a GPU. */
 export interface GpuBackend extends Backend {
+  /**
+   * The library that makes products of matrices, with its version and its file; undefined where kernels of this package make all of them. It is loaded now,
+   * if no product was made before.
+   * @throws UnavailableError where `EAGRE_CUBLASLT` names one that cannot be used
+   */
+  readonly productLibrary: string | undefined;
   /** Gives the GPU back. What is still on it is gone. */
   close(): void;
 }

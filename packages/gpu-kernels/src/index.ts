@@ -16,11 +16,15 @@ export {
   type GpuKernel,
   type GpuKernels,
   type GpuProgram,
+  type Instead,
+  type LibraryCall,
   type Lowered,
   programOf,
   runsOn,
+  TEMPORARY,
   type TensorInfo,
 } from './kernels/kernel.ts';
+export type { LibraryProduct } from './kernels/library-product.ts';
 export { copy } from './kernels/moves.ts';
 export { gpuKernel, gpuKernels } from './kernels/registry.ts';
 export { parseKernel } from './language/parse.ts';

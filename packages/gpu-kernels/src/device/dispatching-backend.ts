@@ -21,8 +21,9 @@ import {
 import { elementwiseKernel } from '../kernels/elementwise.ts';
 import {
   type CudaDispatch,
-  type CudaDispatches,
   type Dispatch,
+  type Instead,
+  type LibraryCall,
   type Lowered,
   TEMPORARY,
 } from '../kernels/kernel.ts';
@@ -76,14 +77,14 @@ export abstract class DispatchingBackend implements Backend {
   abstract readonly allocator: GpuAllocator<object>;
   readonly deviceType: string = 'GPU';
 
-  /** Runs one dispatch behind what was called before; those of CUDA only if `instead` gave them. @param operands of the call, by number. */
+  /** Runs one dispatch behind what was called before; those that are not `Dispatch` only if `instead` gave them. @param operands of the call, by number. */
   protected abstract dispatch(
     name: string,
-    dispatch: Dispatch | CudaDispatch,
+    dispatch: Dispatch | CudaDispatch | LibraryCall,
     operands: readonly Operand[],
   ): void;
   /** What this GPU runs instead of a dispatch. */
-  protected instead(_dispatch: Dispatch): CudaDispatches | undefined {
+  protected instead(_dispatch: Dispatch, _operands: readonly Operand[]): Instead | undefined {
     return undefined;
   }
   /** How many buffers a dispatch may have. */
@@ -232,7 +233,7 @@ export abstract class DispatchingBackend implements Backend {
         ...temporaries.map((storage, i) => operandOf(storage, scratch[i])),
       ];
       for (const dispatch of dispatches) {
-        const own = this.instead(dispatch);
+        const own = this.instead(dispatch, operands);
         if (own === undefined) {
           this.dispatch(name, dispatch, operands);
           continue;

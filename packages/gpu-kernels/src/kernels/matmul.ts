@@ -1,7 +1,8 @@
 // Matrix products, with batches that broadcast.
-import { product } from '@eagre/backend';
+import { type NumericDType, product } from '@eagre/backend';
 import { broadcastSteps, fields, mergeAxes, placeOf } from './elements.ts';
 import { alwaysFits, type Call, type GpuKernels, type Lowered, lowered } from './kernel.ts';
+import { libraryProduct } from './library-product.ts';
 import { productDispatch } from './product.ts';
 import type { Value } from './product-factors.ts';
 import { floats } from './scalar-program.ts';
@@ -49,7 +50,21 @@ function matmul({ inputs: [a, b, bias], outputs: [y], attrs }: Call): Lowered | 
     [...axes.sizes, ...axes.steps.flat()],
     [product(batch), m, n, k],
   );
-  return dispatch && lowered(dispatch);
+  if (dispatch === undefined || y.dtype === 'int32') return dispatch && lowered(dispatch);
+  const library = libraryProduct(
+    {
+      dtype: y.dtype as NumericDType,
+      rows: m,
+      columns: n,
+      depth: k,
+      transposeA: transposeA as boolean,
+      transposeB: transposeB as boolean,
+      hasBias: bias !== undefined,
+      hasRelu: attrs.activation === 1,
+    },
+    axes,
+  );
+  return lowered(library === undefined ? dispatch : { ...dispatch, library });
 }
 
 export const kernels: GpuKernels = { MatMul: { dtypes: [...floats, 'int32'], lower: alwaysFits(matmul) } };
