@@ -4,7 +4,8 @@
 #   run.sh sanitize [name]   the same under compute-sanitizer, for memory and for races
 #   run.sh all [name]        both, the second where compute-sanitizer is found
 #   run.sh bench [options]   times Eagre, and PyTorch where python3 has it; --help tells the options
-# It exits with 77 where there is no GPU. EAGRE_NODE, EAGRE_NVRTC and EAGRE_CUDA_DRIVER name files that are used instead of those it finds.
+# It exits with 77 where there is no GPU. EAGRE_NODE, EAGRE_NVRTC and EAGRE_CUDA_DRIVER name files that are used instead of those it finds,
+# EAGRE_JOBS how many processes test side by side (one under compute-sanitizer).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -74,7 +75,7 @@ find_sanitizer() {
 sanitize() {
   for tool in memcheck racecheck; do
     echo "under compute-sanitizer: $tool" >&2
-    "$sanitizer" --tool "$tool" --error-exitcode 1 --target-processes all "$node" --expose-gc "$programs/src/test.mjs" "$@"
+    EAGRE_JOBS=1 "$sanitizer" --tool "$tool" --error-exitcode 1 --target-processes all "$node" --expose-gc "$programs/src/test.mjs" "$@"
   done
 }
 

@@ -32,9 +32,23 @@ describe.skipIf(!hasFakeCuda)('the pack for GPUs', { timeout: 120_000 }, () => {
     const { status, said } = run(['all', 'is a device|AddV2$'], fakeCudaEnvironment);
     expect(said).toMatch(/Tested on: .*a fake GPU/);
     // Eagerly, in 16 bits, gradients in each float, and traced.
-    expect(said).toMatch(/^8 passed, 0 failed, \d+ skipped$/m);
+    expect(said).toMatch(/^8 passed, 0 failed$/m);
     expect(said).toContain('compute-sanitizer is not found');
     expect(status).toBe(0);
+  });
+
+  it('goes on in a new process where a test takes the GPU away', () => {
+    const { status, said } = run(['test', 'is a device|the bytes of int8|AddV2$'], {
+      ...fakeCudaEnvironment,
+      EAGRE_JOBS: '2',
+      // The error after which the driver wants a new process.
+      FAKE_CUDA_FAIL: 'cuLaunchKernel:700',
+    });
+    // Without a kernel, bytes come back.
+    expect(said).toMatch(/^1 passed, 8 failed$/m);
+    expect(said.match(/^FAIL /gm)).toHaveLength(8);
+    expect(said).not.toContain('its tensors are gone');
+    expect(status).toBe(1);
   });
 
   it('tells of what fails', () => {
@@ -43,7 +57,7 @@ describe.skipIf(!hasFakeCuda)('the pack for GPUs', { timeout: 120_000 }, () => {
       FAKE_CUDA_FAIL: 'cuLaunchKernel:701',
     });
     expect(said).toMatch(/^FAIL the GPU > is a device\n {2}.*cuLaunchKernel: /m);
-    expect(said).toMatch(/^0 passed, 1 failed/m);
+    expect(said).toMatch(/^0 passed, 1 failed$/m);
     expect(status).toBe(1);
   });
 
@@ -64,6 +78,10 @@ describe.skipIf(!hasFakeCuda)('the pack for GPUs', { timeout: 120_000 }, () => {
     }
     expect(status).toBe(0);
     expect(run(['bench', 'no_such'], env).status).toBe(2);
+    const profile = run(['bench', 'matmul_1000_fp32', '--profile', '--tiny', '--out', folder], env);
+    expect(profile.said).toMatch(/^matmul_1000_fp32: .* µs a call in 1 kernels/m);
+    expect(profile.said).toMatch(/^ .* 1 .* MatMul \[/m);
+    expect(readFileSync(join(folder, 'gpu-profile.txt'), 'utf8')).toContain('a fake GPU');
   });
 
   it('says that there is no GPU, with an exit code of its own', () => {

@@ -10,6 +10,8 @@ export interface GpuOptions {
   /** Where PyTorch runs, if at all. */
   readonly peers: 'gpu' | 'cpu' | null;
   readonly compiles: boolean;
+  /** Tells which kernels take the time instead. */
+  readonly profiles: boolean;
   /** A folder. */
   readonly out: string;
   readonly help: boolean;
@@ -20,6 +22,7 @@ export const gpuUsage = `pnpm bench --device gpu [names…] [options]
   --seconds 1        for how long each is timed
   --peers gpu        whether PyTorch runs too: on the gpu, or none; cpu is for tests of this program
   --no-compile       PyTorch runs without torch.compile
+  --profile          tells which kernels take the time: gpu-profile.txt has all of them
   --tiny             sizes for tests of this program
   --out FOLDER       for gpu-bench.json and gpu-bench.md; runs unless given
 EAGRE_PYTHON names the python that has torch; python3 unless set.`;
@@ -33,6 +36,7 @@ export function parseGpuArguments(args: readonly string[], known: readonly strin
       seconds: { type: 'string', default: '1' },
       peers: { type: 'string', default: 'gpu' },
       'no-compile': { type: 'boolean', default: false },
+      profile: { type: 'boolean', default: false },
       tiny: { type: 'boolean', default: false },
       out: { type: 'string', default: 'runs' },
       help: { type: 'boolean', short: 'h', default: false },
@@ -54,6 +58,7 @@ export function parseGpuArguments(args: readonly string[], known: readonly strin
     isTiny: values.tiny,
     peers: values.peers === 'none' ? null : (values.peers as 'gpu' | 'cpu'),
     compiles: !values['no-compile'],
+    profiles: values.profile,
     out: values.out,
     help: values.help,
   };

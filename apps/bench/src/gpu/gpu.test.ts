@@ -12,6 +12,7 @@ describe('the benchmarks of GPUs', () => {
       isTiny: false,
       peers: 'gpu',
       compiles: true,
+      profiles: false,
       out: 'runs',
       help: false,
     });

@@ -9,12 +9,15 @@ import { cudaBackend, cudaUnavailable } from '@eagre/backend-cuda';
 import * as tf from 'eagre';
 import { summarize } from '../statistics.ts';
 import { type GpuOptions, gpuUsage, parseGpuArguments } from './arguments.ts';
+import { profileOf } from './profile.ts';
 import { type GpuResult, gpuTable, type Timing } from './table.ts';
 import { type GpuWorkload, gpuWorkloads } from './workloads.ts';
 
 /** As the pack's tests end. */
 const NO_GPU = 77;
 const LEAST_SAMPLES = 3;
+/** Lines of a profile that are printed. */
+const MOST_KERNELS = 27;
 
 process.exitCode = await main();
 
@@ -42,6 +45,10 @@ async function main(): Promise<number> {
   const chosen = gpuWorkloads.filter(
     ({ name }) => options.names.length === 0 || options.names.includes(name),
   );
+  if (options.profiles) {
+    profile(backend, chosen, options);
+    return 0;
+  }
   const timings: Timing[] = [];
   const add = (timing: Timing): void => {
     timings.push(timing);
@@ -65,6 +72,22 @@ async function main(): Promise<number> {
   writeFileSync(join(options.out, 'gpu-bench.md'), text);
   console.log(text);
   return timings.some(({ failed }) => failed !== undefined) ? 1 : 0;
+}
+
+/** Graphs run as one: the kernels of functions are launched one by one here. */
+function profile(backend: Backend, chosen: readonly GpuWorkload[], { isTiny, out }: GpuOptions): void {
+  process.env['EAGRE_CUDA_GRAPHS'] = '0';
+  const tables = chosen.map(({ name, make }) =>
+    tf.device('/gpu:0', () => {
+      const run = make(tf, isTiny);
+      for (let i = 0; i < 2; i++) run();
+      const table = `${name}: ${profileOf(backend, run)}\n`;
+      console.log(`${table.split('\n').slice(0, MOST_KERNELS).join('\n')}\n`);
+      return table;
+    }),
+  );
+  mkdirSync(out, { recursive: true });
+  writeFileSync(join(out, 'gpu-profile.txt'), `${backend.description}\n\n${tables.join('\n')}`);
 }
 
 function time(backend: Backend, { name, ...workload }: GpuWorkload, { seconds, isTiny }: GpuOptions): Timing {

@@ -222,7 +222,7 @@ function onTensorCores(
   const type = floatType(dtype);
   const add = perThread(
     { parts: 'f32', ...(biasAt === undefined ? {} : { bias: type }), y: `mut ${type}` },
-    { rows: 'u32', columns: 'u32', parts: 'u32', ...params },
+    { rows: 'u32', columns: 'u32', depth: 'u32', parts: 'u32', ...params },
     `let column = thread % p.columns; let row = thread / p.columns % p.rows; let batch = thread / p.columns / p.rows;
     ${lets(product.batch)}
     var sum = 0.0;
@@ -232,7 +232,7 @@ function onTensorCores(
   const made = batches * rows * columns;
   const ofSum = [TEMPORARY, ...operands.slice(biasAt === undefined ? -1 : -2)];
   return {
-    dispatches: [dispatch, launch(add, ofSum, [rows, columns, parts, ...values], made)],
+    dispatches: [dispatch, launch(add, ofSum, [rows, columns, depth, parts, ...values], made)],
     scratch: made * parts * bytesOf('float32'),
   };
 }

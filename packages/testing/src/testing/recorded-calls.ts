@@ -175,6 +175,8 @@ const PRODUCTS = [
 ] as const;
 /** So deep that Hopper's cores use each place for a tile several times. */
 export const DEEP_PRODUCT = [72, 420, 72] as const;
+/** So deep that it is cut into parts, with batches. */
+const CUT_PRODUCT = [2, 20, 1100, 18] as const;
 /** So many tiles that these cores make wide ones. */
 const MANY_TILES = [120, 16, 20, 132] as const;
 
@@ -207,6 +209,13 @@ export function recordProducts(capability = 80): Recorder {
       }
     recorder.label = `${dtype}, batches`;
     withBackend('recorder', () => core.matmul(of(2, 1, 24, 40), of(3, 40, 16)));
+    recorder.label = `${dtype}, parts`;
+    withBackend('recorder', () => {
+      const [batches, m, k, n] = CUT_PRODUCT;
+      const [a, b] = [of(batches, m, k), of(batches, k, n)];
+      core.matmul(a, b);
+      execute(matmul, [a, b, of(n)], { transposeA: false, transposeB: false, activation: 1 });
+    });
     if (capability === 90) {
       recorder.label = `${dtype}, many tiles`;
       const [batches, m, k, n] = MANY_TILES;
