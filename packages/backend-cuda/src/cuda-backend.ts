@@ -1,4 +1,13 @@
-import { type Allocator, type Executable, hostOf, type Plan, placement, type Watcher } from '@eagre/backend';
+import {
+  type Allocator,
+  type Executable,
+  hostOf,
+  type KernelName,
+  type NumericDType,
+  type Plan,
+  placement,
+  type Watcher,
+} from '@eagre/backend';
 import {
   type CudaDispatch,
   type Dispatch,
@@ -6,6 +15,8 @@ import {
   FAULT,
   type Instead,
   type LibraryCall,
+  type Lower,
+  libraryMatmul,
   type Operand,
 } from '@eagre/gpu-kernels';
 import { type CudaAddon, called, type NativeDevice } from './addon.ts';
@@ -61,6 +72,26 @@ export class CudaBackend extends DispatchingBackend {
 
   get productLibrary(): string | undefined {
     return this.#products.description;
+  }
+
+  useProductLibrary(uses: boolean): void {
+    this.#products.isUsed = uses;
+  }
+
+  /** Products of float64, by the library alone: no kernel of this package has them. */
+  protected override own(name: KernelName, inputs: readonly NumericDType[]): Lower | undefined {
+    if (name !== 'MatMul' || inputs[0] !== 'float64' || this.#products.description === undefined)
+      return undefined;
+    return (given, made, attrs, onMemory) => {
+      onMemory();
+      if (made[0].size === 0) return undefined;
+      const all = [...given, ...made];
+      const instead = this.#products.instead(
+        { library: libraryMatmul({ inputs: given, outputs: made, attrs }), operands: all.map((_, i) => i) },
+        all,
+      );
+      return instead && { dispatches: [], scratch: [], instead };
+    };
   }
 
   /** Gives the GPU back. What is still on it is gone. */

@@ -16,6 +16,8 @@ export interface GpuBackend extends Backend {
    * @throws UnavailableError where `EAGRE_CUBLASLT` names one that cannot be used
    */
   readonly productLibrary: string | undefined;
+  /** Has kernels of this package make all products, or the library again, where it is there. To compare them; programs set `EAGRE_CUBLASLT`. */
+  useProductLibrary(uses: boolean): void;
   /** Gives the GPU back. What is still on it is gone. */
   close(): void;
 }

@@ -58,6 +58,9 @@ export class LibraryProducts {
     this.#stream = stream;
   }
 
+  /** Whether products are made by it, where it is found. */
+  isUsed = true;
+
   /**
    * The library, in words; undefined where there is none.
    * @throws UnavailableError where one is named that cannot be used
@@ -72,8 +75,11 @@ export class LibraryProducts {
    * @returns undefined where there is no library, or it has no algorithm.
    * @throws UnavailableError where a library is named that cannot be used
    */
-  instead({ library, operands }: Dispatch, given: readonly Operand[]): Instead | undefined {
-    if (library === undefined || this.#open() === null) return undefined;
+  instead(
+    { library, operands }: Pick<Dispatch, 'library' | 'operands'>,
+    given: readonly Pick<Operand, 'storage'>[],
+  ): Instead | undefined {
+    if (library === undefined || !this.isUsed || this.#open() === null) return undefined;
     const { dtype } = library;
     const type = dtype === 'float32' && placement.tensorFloat32 ? TENSOR_FLOAT_32 : types[dtype];
     if (type === undefined) return undefined;

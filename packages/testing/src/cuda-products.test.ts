@@ -70,7 +70,7 @@ function multiply(
 /** Inputs are rounded before they are multiplied, on both devices. TensorFloat-32 rounds them to 11 bits besides. */
 const limits = { float32: 2 ** -20, tf32: 2 ** -9, float16: 2 ** -10, bfloat16: 2 ** -7, float64: 2 ** -48 };
 type Kind = keyof typeof limits;
-const kinds: readonly Kind[] = ['float32', 'tf32', 'float16', 'bfloat16'];
+const kinds: readonly Kind[] = ['float32', 'tf32', 'float16', 'bfloat16', 'float64'];
 const dtypeOf = (kind: Kind): NumericDType => (kind === 'tf32' ? 'float32' : kind);
 
 describe.skipIf(!isTested)('products by cuBLASLt, on a fake library', { timeout: 120_000 }, () => {
@@ -277,6 +277,41 @@ describe.skipIf(!isTested)('products by cuBLASLt, on a fake library', { timeout:
     });
     expect(counts).toEqual({ cublasLtMatmulDescCreate: 1, cublasLtMatmulAlgoGetHeuristic: 1 });
     expect(distance(y, multiply([a, b], {}))).toBeLessThan(2 ** -9);
+  });
+
+  it('leaves all products to kernels where a program says so, and those of float64 to the CPU', () => {
+    const [a, b] = [numbers([44, 48], 1), numbers([48, 24], 2)];
+    const [x, y] = [a, b].map((each) => each.cast('float64'));
+    const expected = multiply([x, y], {});
+    const check = (): void => {
+      expect(
+        distance(
+          onGpu(() => multiply([a, b], {})),
+          expected,
+        ),
+      ).toBeLessThan(2 ** -9);
+      expect(
+        distance(
+          onGpu(() => multiply([x, y], {})),
+          expected,
+        ),
+      ).toBeLessThan(2 ** -48);
+      // Of float64 no GPU has small products.
+      expect(
+        onGpu(() =>
+          multiply(
+            [x, y].map((each) => each.slice([0, 0], [2, 2])),
+            {},
+          ),
+        ).shape,
+      ).toEqual([2, 2]);
+    };
+    expect(callsOf('CUBLASLT', check).cublasLtMatmul).toBe(2);
+    cudaBackend?.useProductLibrary(false);
+    const before = memory().cuda?.hostFallbacks ?? 0;
+    expect(callsOf('CUBLASLT', check).cublasLtMatmul).toBeUndefined();
+    expect(memory().cuda?.hostFallbacks).toBeGreaterThanOrEqual(before + 2);
+    cudaBackend?.useProductLibrary(true);
   });
 
   it('gives back what it borrows', () => {

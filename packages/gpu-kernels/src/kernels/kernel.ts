@@ -114,6 +114,8 @@ export interface Lowered {
   readonly dispatches: readonly Dispatch[];
   /** The bytes of each temporary. */
   readonly scratch: readonly number[];
+  /** What runs instead of dispatches, of which there are none then. */
+  readonly instead?: Instead;
 }
 
 /** A call of a kernel of the registry. */
