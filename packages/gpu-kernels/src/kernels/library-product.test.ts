@@ -18,7 +18,8 @@ function of(
     hasBias: false,
     hasRelu: false,
   } as const;
-  return libraryProduct({ ...product, rows, columns, depth, ...other }, mergeAxes(sizes, [a, b]));
+  const axes = mergeAxes(sizes, [a, b]);
+  return libraryProduct({ ...product, rows, columns, depth, ...other }, axes.sizes, axes.steps);
 }
 
 describe('products for libraries', () => {

@@ -1,6 +1,5 @@
 // Products of matrices as libraries take them, which the makers of GPUs have.
 import type { NumericDType } from '@eagre/backend';
-import type { Axes } from './elements.ts';
 import { FEW } from './product-factors.ts';
 
 /** y = activation(a · b + bias), of matrices in rows. The operands are a, b, the bias if there is one, and y. */
@@ -27,12 +26,13 @@ const MOST_CALLS = 8;
 /**
  * A product of batches for libraries. A batch that a has and b has not becomes more rows. The innermost axis that is left is the batch of a call; each place
  * along the others is a call.
- * @param axes of the batches, with the steps of a and b in matrices.
+ * @param sizes of the axes of the batches, outermost first. @param steps of a and b along them, in matrices.
  * @returns undefined where a kernel does better: rows, columns or depth are few, or the calls are many.
  */
 export function libraryProduct(
   product: Omit<LibraryProduct, 'batches' | 'strides' | 'calls'>,
-  { sizes, steps: [ofA, ofB] }: Axes,
+  sizes: readonly number[],
+  [ofA, ofB]: readonly (readonly number[])[],
 ): LibraryProduct | undefined {
   const { columns, depth, transposeA } = product;
   let { rows } = product;

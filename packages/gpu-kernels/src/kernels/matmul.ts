@@ -50,7 +50,8 @@ export function libraryMatmul(call: Pick<Call, 'inputs' | 'outputs' | 'attrs'>):
       hasBias: inputs.length > 2,
       hasRelu: attrs.activation === 1,
     },
-    axes,
+    axes.sizes,
+    axes.steps,
   );
 }
 
