@@ -4,6 +4,8 @@ import type { CudaKernel } from './kernels.ts';
 const POINTER_WORDS = 2;
 /** The words of a launch's head: `LaunchHead` of native/cuda/device.h. */
 const HEAD = 10;
+/** Its last word, for products of a library. */
+const PRODUCT = 1;
 
 /** Launches in a row, as the addon takes them. */
 export class LaunchList {
@@ -47,6 +49,26 @@ export class LaunchList {
     }
     // Lists are compared byte by byte.
     if (at < end) words[at] = 0;
+    this.#length = end;
+    this.#count++;
+  }
+
+  /** @param product its number on the device. @param addresses of its operands. */
+  addProduct(product: number, addresses: readonly number[]): void {
+    const end = this.#length + HEAD + POINTER_WORDS * addresses.length;
+    if (end > this.#words.length) this.#grow(end);
+    const words = this.#words;
+    let at = this.#length;
+    words[at++] = product;
+    // It has no grid and no block.
+    for (let i = 0; i < 6; i++) words[at++] = 0;
+    words[at++] = addresses.length;
+    words[at++] = 4 * POINTER_WORDS * addresses.length;
+    words[at++] = PRODUCT;
+    for (const address of addresses) {
+      words[at++] = address % 2 ** 32;
+      words[at++] = Math.floor(address / 2 ** 32);
+    }
     this.#length = end;
     this.#count++;
   }

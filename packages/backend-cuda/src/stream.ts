@@ -81,6 +81,12 @@ export class Stream {
     if (this.#graphs === undefined) this.#flush();
   }
 
+  /** Adds a call of a product of the library. @param addresses of its operands. */
+  product(product: number, addresses: readonly number[]): void {
+    this.#list.addProduct(product, addresses);
+    if (this.#graphs === undefined) this.#flush();
+  }
+
   #flush(): void {
     const list = this.#list;
     if (list.count === 0) return;

@@ -21,8 +21,9 @@ import {
 import { elementwiseKernel } from '../kernels/elementwise.ts';
 import {
   type CudaDispatch,
-  type CudaDispatches,
   type Dispatch,
+  type Instead,
+  type LibraryCall,
   type Lowered,
   TEMPORARY,
 } from '../kernels/kernel.ts';
@@ -38,7 +39,7 @@ export interface Operand {
 }
 
 /** Turns a call into dispatches; undefined where GPUs do not serve it. */
-type Lower = (
+export type Lower = (
   inputs: readonly TensorRef[],
   outputs: readonly TensorRef[],
   attrs: KernelAttrs,
@@ -76,14 +77,18 @@ export abstract class DispatchingBackend implements Backend {
   abstract readonly allocator: GpuAllocator<object>;
   readonly deviceType: string = 'GPU';
 
-  /** Runs one dispatch behind what was called before; those of CUDA only if `instead` gave them. @param operands of the call, by number. */
+  /** Runs one dispatch behind what was called before; those that are not `Dispatch` only if `instead` gave them. @param operands of the call, by number. */
   protected abstract dispatch(
     name: string,
-    dispatch: Dispatch | CudaDispatch,
+    dispatch: Dispatch | CudaDispatch | LibraryCall,
     operands: readonly Operand[],
   ): void;
+  /** What serves a kernel on this GPU, where the registry has nothing for all GPUs. */
+  protected own(_name: KernelName, _inputs: readonly NumericDType[]): Lower | undefined {
+    return undefined;
+  }
   /** What this GPU runs instead of a dispatch. */
-  protected instead(_dispatch: Dispatch): CudaDispatches | undefined {
+  protected instead(_dispatch: Dispatch, _operands: readonly Operand[]): Instead | undefined {
     return undefined;
   }
   /** How many buffers a dispatch may have. */
@@ -120,27 +125,25 @@ export abstract class DispatchingBackend implements Backend {
 
   #named(name: KernelName, inputs: readonly NumericDType[], records: boolean): Kernel | undefined {
     const gpu = gpuKernel(name, inputs);
-    if (gpu === undefined) return undefined;
-    return this.#kernel(
-      name,
-      inputs,
-      records,
-      (given, made, attrs, onMemory) => {
-        const all = [...given, ...made];
-        const same = (a: number, b: number): boolean => {
-          onMemory();
-          return sameBytes(all[a].storage, all[b].storage);
-        };
-        return gpu.lower({ inputs: given, outputs: made, attrs, same });
-      },
-      () => {
-        const own = hostOf(this);
-        const kernel = own.kernel(name, inputs) ?? wideKernel(own, name, inputs);
-        if (kernel === undefined)
-          throw new InternalError(`the host has no kernel ${name} of ${inputs.join(', ')}`);
-        return kernel;
-      },
-    );
+    const lower: Lower | undefined =
+      gpu === undefined
+        ? this.own(name, inputs)
+        : (given, made, attrs, onMemory) => {
+            const all = [...given, ...made];
+            const same = (a: number, b: number): boolean => {
+              onMemory();
+              return sameBytes(all[a].storage, all[b].storage);
+            };
+            return gpu.lower({ inputs: given, outputs: made, attrs, same });
+          };
+    if (lower === undefined) return undefined;
+    return this.#kernel(name, inputs, records, lower, () => {
+      const own = hostOf(this);
+      const kernel = own.kernel(name, inputs) ?? wideKernel(own, name, inputs);
+      if (kernel === undefined)
+        throw new InternalError(`the host has no kernel ${name} of ${inputs.join(', ')}`);
+      return kernel;
+    });
   }
 
   /** What a GPU cannot compute keeps the rest of a program from it only where the one is written over what the other reads. */
@@ -223,7 +226,7 @@ export abstract class DispatchingBackend implements Backend {
     };
   }
 
-  #run(name: string, { dispatches, scratch }: Lowered, tensors: readonly TensorRef[]): void {
+  #run(name: string, { dispatches, scratch, instead }: Lowered, tensors: readonly TensorRef[]): void {
     const temporaries: Storage[] = [];
     try {
       for (const bytes of scratch) temporaries.push(this.allocator.allocate(bytes));
@@ -232,24 +235,34 @@ export abstract class DispatchingBackend implements Backend {
         ...temporaries.map((storage, i) => operandOf(storage, scratch[i])),
       ];
       for (const dispatch of dispatches) {
-        const own = this.instead(dispatch);
+        const own = this.instead(dispatch, operands);
         if (own === undefined) {
           this.dispatch(name, dispatch, operands);
           continue;
         }
-        let all = operands;
-        if (own.scratch > 0) {
-          const storage = this.allocator.allocate(own.scratch);
-          temporaries.push(storage);
-          all = [...operands, operandOf(storage, own.scratch)];
-        }
-        for (const each of own.dispatches) {
-          const numbers = each.operands.map((n) => (n === TEMPORARY ? operands.length : n));
-          this.dispatch(name, { ...each, operands: numbers }, all);
-        }
+        this.#runInstead(name, own, operands, temporaries);
       }
+      if (instead !== undefined) this.#runInstead(name, instead, operands, temporaries);
     } finally {
       for (const storage of temporaries) storage.release();
+    }
+  }
+
+  #runInstead(
+    name: string,
+    { dispatches, scratch }: Instead,
+    operands: readonly Operand[],
+    temporaries: Storage[],
+  ): void {
+    let all = operands;
+    if (scratch > 0) {
+      const storage = this.allocator.allocate(scratch);
+      temporaries.push(storage);
+      all = [...operands, operandOf(storage, scratch)];
+    }
+    for (const each of dispatches) {
+      const numbers = each.operands.map((n) => (n === TEMPORARY ? operands.length : n));
+      this.dispatch(name, { ...each, operands: numbers }, all);
     }
   }
 }
