@@ -318,31 +318,33 @@ void Device::launch(uint32_t number, const unsigned grid[3], const unsigned bloc
   run(launch, stream_);
 }
 
-std::vector<Device::Launch> Device::read_launches(const void* list, size_t bytes) const {
+// Of a launch in a list, with its arguments.
+static size_t bytes_of(const LaunchHead& head) { return sizeof head + (size_t(head.bytes) + 7) / 8 * 8; }
+
+Device::Launch Device::read_launch(const void* list, size_t bytes, size_t at) const {
   const char* start = static_cast<const char*>(list);
-  std::vector<Launch> launches;
-  for (size_t at = 0; at < bytes;) {
-    Launch launch{};
-    launch.at = at;
-    if (bytes - at < sizeof launch.head) throw Failure("INVALID_ARGUMENT", "a list of launches is cut short");
-    std::memcpy(&launch.head, start + at, sizeof launch.head);
-    at += sizeof launch.head;
-    const size_t size = (size_t(launch.head.bytes) + 7) / 8 * 8;
-    if (size > bytes - at) throw Failure("INVALID_ARGUMENT", "a list of launches is cut short");
-    launch.arguments = start + at;
-    if (launch.head.kind == kProduct) {
-      launch.product = known(products_, launch.head.function, "product").get();
-      check_operands(*launch.product, launch.head, launch.arguments);
-    } else if (launch.head.kind == kKernel) {
-      launch.function = known(functions_, launch.head.function, "kernel");
-      check_pointers(launch.arguments, launch.head.bytes, launch.head.pointers);
-    } else {
-      throw Failure("INVALID_ARGUMENT", "a list has a launch of no kind");
-    }
-    at += size;
-    launch.bytes = at - launch.at;
-    launches.push_back(launch);
+  Launch launch{};
+  launch.at = at;
+  if (bytes - at < sizeof launch.head) throw Failure("INVALID_ARGUMENT", "a list of launches is cut short");
+  std::memcpy(&launch.head, start + at, sizeof launch.head);
+  launch.bytes = bytes_of(launch.head);
+  if (launch.bytes > bytes - at) throw Failure("INVALID_ARGUMENT", "a list of launches is cut short");
+  launch.arguments = start + at + sizeof launch.head;
+  if (launch.head.kind == kProduct) {
+    launch.product = known(products_, launch.head.function, "product").get();
+    check_operands(*launch.product, launch.head, launch.arguments);
+  } else if (launch.head.kind == kKernel) {
+    launch.function = known(functions_, launch.head.function, "kernel");
+    check_pointers(launch.arguments, launch.head.bytes, launch.head.pointers);
+  } else {
+    throw Failure("INVALID_ARGUMENT", "a list has a launch of no kind");
   }
+  return launch;
+}
+
+std::vector<Device::Launch> Device::read_launches(const void* list, size_t bytes) const {
+  std::vector<Launch> launches;
+  for (size_t at = 0; at < bytes; at += launches.back().bytes) launches.push_back(read_launch(list, bytes, at));
   return launches;
 }
 
@@ -492,19 +494,23 @@ bool Device::launch_graph(uint32_t number, const void* list, size_t bytes) {
   Graph& graph = known(graphs_, number, "graph");
   if (graph.list.size() != bytes) return false;
   const char* given = static_cast<const char*>(list);
-  if (graph.epoch != epoch_ || std::memcmp(graph.list.data(), given, bytes) != 0) {
-    const std::vector<Launch> launches = read_launches(list, bytes);
-    if (launches.size() != graph.nodes.size()) return false;
-    for (const Launch& launch : launches) {
-      // Those before it are as long as they were, so that the graph's is at the same place.
+  // What is as it was needs no look, unless something has been given back meanwhile.
+  const bool is_stale = graph.epoch != epoch_;
+  if (is_stale || std::memcmp(graph.list.data(), given, bytes) != 0) {
+    std::vector<std::pair<size_t, Launch>> changed;
+    size_t i = 0, size = 0;
+    for (size_t at = 0; at < bytes; at += size, i++) {
       LaunchHead head;
-      std::memcpy(&head, graph.list.data() + launch.at, sizeof head);
+      std::memcpy(&head, graph.list.data() + at, sizeof head);
+      size = bytes_of(head);
+      const bool is_same = std::memcmp(graph.list.data() + at, given + at, size) == 0;
+      if (is_same && !is_stale) continue;
+      const Launch launch = read_launch(list, bytes, at);
       if (head.kind != launch.head.kind || head.function != launch.head.function || head.bytes != launch.head.bytes) return false;
+      if (!is_same) changed.emplace_back(i, launch);
     }
-    for (size_t i = 0; i < launches.size(); i++) {
-      const Launch& launch = launches[i];
-      if (std::memcmp(graph.list.data() + launch.at, given + launch.at, launch.bytes) == 0) continue;
-      const CUresult result = set_node(graph, graph.nodes[i], launch);
+    for (const auto& [node, launch] : changed) {
+      const CUresult result = set_node(graph, graph.nodes[node], launch);
       if (launch.product != nullptr && result == kNotSupported) return false;
       check(result, launch.product == nullptr ? "cuGraphExecKernelNodeSetParams" : "cuGraphExecChildGraphNodeSetParams");
       // What was launched before keeps its arguments.

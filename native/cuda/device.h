@@ -139,6 +139,7 @@ class Device : public std::enable_shared_from_this<Device> {
     uint64_t epoch = 0;
   };
   template <class F> static CUresult with_node(const Launch& launch, F body);
+  Launch read_launch(const void* list, size_t bytes, size_t at) const;
   std::vector<Launch> read_launches(const void* list, size_t bytes) const;
   void run(const Launch& launch, CUstream stream) const;
   CUresult build(Graph& graph, const std::vector<Launch>& launches);

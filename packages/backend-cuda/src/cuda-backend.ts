@@ -12,7 +12,6 @@ import {
   type CudaDispatch,
   type Dispatch,
   DispatchingBackend,
-  FAULT,
   type Instead,
   type LibraryCall,
   type Lower,
@@ -127,20 +126,8 @@ export class CudaBackend extends DispatchingBackend {
     dispatch: Dispatch | CudaDispatch | LibraryCall,
     given: readonly Operand[],
   ): void {
-    if ('product' in dispatch) {
-      const { product, operands, offsets } = dispatch;
-      this.#stream.product(
-        product,
-        operands.map((operand, i) => given[operand].storage.address + offsets[i]),
-      );
-      return;
-    }
-    const { program, operands, params, workgroups } = dispatch;
-    const addresses = operands.map((operand) =>
-      operand === FAULT ? this.#stream.faults : given[operand].storage.address,
-    );
-    const suspect = operands.includes(FAULT) ? name : undefined;
-    this.#stream.dispatch(program, addresses, params, workgroups, suspect);
+    if ('product' in dispatch) this.#stream.product(dispatch, given);
+    else this.#stream.dispatch(name, dispatch, given);
   }
 }
 

@@ -1,5 +1,11 @@
 /** Kernels for GPUs, written once in a subset of WGSL, and their printers to WGSL, CUDA C++ and PTX. */
-export { DispatchingBackend, type Lower, type Operand, operandOf } from './device/dispatching-backend.ts';
+export {
+  bytesOfOperand,
+  DispatchingBackend,
+  type Lower,
+  type Operand,
+  type Temporary,
+} from './device/dispatching-backend.ts';
 export { faultError, Suspects } from './device/faults.ts';
 export { GpuAllocator } from './device/gpu-allocator.ts';
 export { type ElementwiseKernel, elementwiseKernel } from './kernels/elementwise.ts';

@@ -19,24 +19,19 @@ import {
   wideKernel,
 } from '@eagre/backend';
 import { elementwiseKernel } from '../kernels/elementwise.ts';
-import {
-  type CudaDispatch,
-  type Dispatch,
-  type Instead,
-  type LibraryCall,
-  type Lowered,
-  TEMPORARY,
-} from '../kernels/kernel.ts';
+import type { CudaDispatch, Dispatch, Instead, LibraryCall, Lowered } from '../kernels/kernel.ts';
 import { gpuKernel } from '../kernels/registry.ts';
 import { type ProgramPart, splitProgram } from '../kernels/split.ts';
 import type { GpuAllocator } from './gpu-allocator.ts';
 
-/** What a dispatch sees of a tensor or a temporary. */
-export interface Operand {
+/** Memory that a call needs meanwhile. */
+export interface Temporary {
   readonly storage: Storage;
-  /** What holds whole elements of every type, and never none. */
   readonly bytes: number;
 }
+
+/** What a dispatch sees: a tensor or a temporary. */
+export type Operand = TensorRef | Temporary;
 
 /** Turns a call into dispatches; undefined where GPUs do not serve it. */
 export type Lower = (
@@ -47,25 +42,31 @@ export type Lower = (
   onMemory: () => void,
 ) => Lowered | undefined;
 
-/** The dispatches of a call of a plan. */
-interface Recording {
+/** A call as dispatches, and its tensors: inputs, then outputs. */
+interface Issue {
   readonly inputs: readonly TensorRef[];
   readonly attrs: KernelAttrs;
   readonly made: Lowered;
+  readonly tensors: readonly TensorRef[];
 }
 
-/** Remembers the dispatches of calls by their outputs: in a plan these are the same objects at each run, and so are the attributes. */
-function recorded(lower: Lower): Lower {
-  const recordings = new WeakMap<readonly TensorRef[], Recording>();
+/** Turns calls into dispatches, those of plans once: there the outputs are the same objects at each run, and so are the attributes. */
+function issuer(
+  lower: Lower,
+  records: boolean,
+): (inputs: readonly TensorRef[], outputs: readonly TensorRef[], attrs: KernelAttrs) => Issue | undefined {
+  const known = new WeakMap<readonly TensorRef[], Issue>();
   return (inputs, outputs, attrs) => {
-    const known = recordings.get(outputs);
-    if (known !== undefined && known.inputs === inputs && known.attrs === attrs) return known.made;
-    let isFixed = true;
+    const last = records ? known.get(outputs) : undefined;
+    if (last !== undefined && last.inputs === inputs && last.attrs === attrs) return last;
+    let isFixed = records;
     const made = lower(inputs, outputs, attrs, () => {
       isFixed = false;
     });
-    if (isFixed && made !== undefined) recordings.set(outputs, { inputs, attrs, made });
-    return made;
+    if (made === undefined) return undefined;
+    const issue = { inputs, attrs, made, tensors: [...inputs, ...outputs] };
+    if (isFixed) known.set(outputs, issue);
+    return issue;
   };
 }
 
@@ -77,7 +78,10 @@ export abstract class DispatchingBackend implements Backend {
   abstract readonly allocator: GpuAllocator<object>;
   readonly deviceType: string = 'GPU';
 
-  /** Runs one dispatch behind what was called before; those that are not `Dispatch` only if `instead` gave them. @param operands of the call, by number. */
+  /**
+   * Runs one dispatch behind what was called before; those that are not `Dispatch` only if `instead` gave them.
+   * @param operands of the call, by number; `TEMPORARY` is the last one.
+   */
   protected abstract dispatch(
     name: string,
     dispatch: Dispatch | CudaDispatch | LibraryCall,
@@ -206,7 +210,7 @@ export abstract class DispatchingBackend implements Backend {
     lower: Lower,
     makeHost: () => Kernel,
   ): Kernel {
-    const dispatchesOf = records ? recorded(lower) : lower;
+    const issueOf = issuer(lower, records);
     let host: Kernel | undefined;
     let fallback: Kernel | undefined;
     const ofHost: Kernel = (inputs, outputs, attrs) => {
@@ -215,36 +219,39 @@ export abstract class DispatchingBackend implements Backend {
     };
     return (inputs, outputs, attrs) => {
       if (this.allocator.scalars.compute(ofHost, inputs, outputs, attrs)) return;
-      const made = dispatchesOf(inputs, outputs, attrs, () => {});
-      if (made === undefined || made.dispatches.some(({ operands }) => operands.length > this.mostBuffers)) {
+      const issue = issueOf(inputs, outputs, attrs);
+      if (issue === undefined || !this.#hasRoom(issue.made)) {
         fallback ??= onHost(this, name, dtypes, ofHost);
         fallback(inputs, outputs, attrs);
         return;
       }
-      this.#run(name, made, [...inputs, ...outputs]);
+      this.#run(name, issue);
       if (placement.synchronous) this.allocator.synchronize();
     };
   }
 
-  #run(name: string, { dispatches, scratch, instead }: Lowered, tensors: readonly TensorRef[]): void {
-    const temporaries: Storage[] = [];
+  #hasRoom({ dispatches }: Lowered): boolean {
+    const most = this.mostBuffers;
+    for (const { operands } of dispatches) if (operands.length > most) return false;
+    return true;
+  }
+
+  #run(name: string, { made: { dispatches, scratch, instead }, tensors }: Issue): void {
+    const temporaries: Temporary[] = [];
     try {
-      for (const bytes of scratch) temporaries.push(this.allocator.allocate(bytes));
-      const operands = [
-        ...tensors.map(({ storage, size, dtype }) => operandOf(storage, size * dtypeTraits[dtype].bytes)),
-        ...temporaries.map((storage, i) => operandOf(storage, scratch[i])),
-      ];
+      let operands: readonly Operand[] = tensors;
+      if (scratch.length > 0) {
+        for (const bytes of scratch) temporaries.push({ storage: this.allocator.allocate(bytes), bytes });
+        operands = [...tensors, ...temporaries];
+      }
       for (const dispatch of dispatches) {
         const own = this.instead(dispatch, operands);
-        if (own === undefined) {
-          this.dispatch(name, dispatch, operands);
-          continue;
-        }
-        this.#runInstead(name, own, operands, temporaries);
+        if (own === undefined) this.dispatch(name, dispatch, operands);
+        else this.#runInstead(name, own, operands, temporaries);
       }
       if (instead !== undefined) this.#runInstead(name, instead, operands, temporaries);
     } finally {
-      for (const storage of temporaries) storage.release();
+      for (const { storage } of temporaries) storage.release();
     }
   }
 
@@ -252,18 +259,15 @@ export abstract class DispatchingBackend implements Backend {
     name: string,
     { dispatches, scratch }: Instead,
     operands: readonly Operand[],
-    temporaries: Storage[],
+    temporaries: Temporary[],
   ): void {
     let all = operands;
     if (scratch > 0) {
-      const storage = this.allocator.allocate(scratch);
-      temporaries.push(storage);
-      all = [...operands, operandOf(storage, scratch)];
+      const own = { storage: this.allocator.allocate(scratch), bytes: scratch };
+      temporaries.push(own);
+      all = [...operands, own];
     }
-    for (const each of dispatches) {
-      const numbers = each.operands.map((n) => (n === TEMPORARY ? operands.length : n));
-      this.dispatch(name, { ...each, operands: numbers }, all);
-    }
+    for (const each of dispatches) this.dispatch(name, each, all);
   }
 }
 
@@ -279,7 +283,8 @@ function overwrites(
   );
 }
 
-/** The first bytes of some memory, for a dispatch. */
-export function operandOf(storage: Storage, bytes: number): Operand {
-  return { storage, bytes: Math.max(16, Math.ceil(bytes / 16) * 16) };
+/** The bytes of an operand: what holds whole elements of every type, and never none. */
+export function bytesOfOperand(operand: Operand): number {
+  const bytes = 'dtype' in operand ? operand.size * dtypeTraits[operand.dtype].bytes : operand.bytes;
+  return Math.max(16, Math.ceil(bytes / 16) * 16);
 }
