@@ -174,7 +174,7 @@ std::unique_ptr<Product> Products::find(const ProductShape& shape) const {
   int found = 0;
   const int status = lt.MatmulAlgoGetHeuristic(handle_, product->description_, product->first_, product->second_, product->result_, product->result_, preference,
                                                kProposals, proposals, &found);
-  if (status == kLtNotSupported) return nullptr;
+  if (status == kLtNotSupported || status == kLtArchitectureMismatch) return nullptr;
   lt.check(status, "MatmulAlgoGetHeuristic");
   for (int i = 0; i < found; i++) {
     if (proposals[i].status != kLtSuccess || proposals[i].workspace > most_workspace_) continue;

@@ -22,7 +22,7 @@ struct LtHeuristic {
   int reserved[4];
 };
 static_assert(sizeof(LtHeuristic) == 96, "as cublasLtMatmulHeuristicResult_t");
-enum : int { kLtSuccess = 0, kLtAllocationFailed = 3, kLtInvalidValue = 7, kLtNotSupported = 15 };
+enum : int { kLtSuccess = 0, kLtAllocationFailed = 3, kLtArchitectureMismatch = 8, kLtNotSupported = 15 };
 enum : int { kReal32 = 0, kReal64 = 1, kReal16 = 2, kBrain16 = 14 };
 enum : int { kCompute32 = 68, kCompute64 = 70, kComputeTensorFloat32 = 77 };
 enum : int { kAsIs = 0, kTransposed = 1 };

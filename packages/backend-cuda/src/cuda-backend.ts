@@ -84,11 +84,8 @@ export class CudaBackend extends DispatchingBackend {
     return (given, made, attrs, onMemory) => {
       onMemory();
       if (made[0].size === 0) return undefined;
-      const all = [...given, ...made];
-      const instead = this.#products.instead(
-        { library: libraryMatmul({ inputs: given, outputs: made, attrs }), operands: all.map((_, i) => i) },
-        all,
-      );
+      const library = libraryMatmul({ inputs: given, outputs: made, attrs });
+      const instead = this.#products.instead(library, [...given, ...made]);
       return instead && { dispatches: [], scratch: [], instead };
     };
   }
@@ -101,7 +98,7 @@ export class CudaBackend extends DispatchingBackend {
 
   /** Products that the library makes. What needs a newer GPU, or fewer bits of float32 than the program wants, is left to the other kernels; so is, with a warning, what nobody compiled. */
   protected override instead(dispatch: Dispatch, operands: readonly Operand[]): Instead | undefined {
-    const product = this.#products.instead(dispatch, operands);
+    const product = this.#products.instead(dispatch.library, operands);
     if (product !== undefined) return product;
     const made = dispatch.cuda?.(this.#capability);
     if (made === undefined) return undefined;

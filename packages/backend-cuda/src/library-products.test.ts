@@ -5,6 +5,7 @@ import { LibraryProducts } from './library-products.ts';
 import type { Stream } from './stream.ts';
 
 const product = (rows: number, calls: LibraryProduct['calls'] = [[0, 0, 0]]): LibraryProduct => ({
+  operands: [0, 1, 2],
   dtype: 'bfloat16',
   rows,
   columns: 16,
@@ -38,8 +39,7 @@ describe('products by a library', () => {
   it('are asked for once for each description, of which the oldest is dropped where there are many', () => {
     vi.stubEnv('EAGRE_CUBLASLT', 'libcublasLt.so.12');
     const { made, asked, dropped } = noted();
-    const operands = [0, 1, 2];
-    const ask = (library: LibraryProduct): unknown => made.instead({ library, operands }, at(64, 128, 192));
+    const ask = (library: LibraryProduct): unknown => made.instead(library, at(64, 128, 192));
     const first = product(16);
     expect(ask(first)).toEqual({
       dispatches: [{ product: 1, operands: [0, 1, 2, -2], offsets: [0, 0, 0, 0] }],
@@ -61,7 +61,7 @@ describe('products by a library', () => {
     vi.stubEnv('EAGRE_CUBLASLT', 'libcublasLt.so.12');
     const { made, asked } = noted();
     const ask = (library: LibraryProduct, ...addresses: readonly number[]): unknown =>
-      made.instead({ library, operands: [0, 1, 2] }, at(...addresses));
+      made.instead(library, at(...addresses));
     const one = product(16);
     ask(one, 2 ** 48, 64, 256);
     ask(one, 2 ** 48 + 64, 16, 32);

@@ -1,12 +1,6 @@
 // Products of matrices by cuBLASLt, where it is found: which products it makes, and what is known of them.
 import { dtypeTraits, type NumericDType, placement, UnavailableError } from '@eagre/backend';
-import {
-  type Dispatch,
-  type Instead,
-  type LibraryProduct,
-  type Operand,
-  TEMPORARY,
-} from '@eagre/gpu-kernels';
+import { type Instead, type LibraryProduct, type Operand, TEMPORARY } from '@eagre/gpu-kernels';
 import { called } from './addon.ts';
 import { productLibraries } from './libraries.ts';
 import type { Stream } from './stream.ts';
@@ -76,11 +70,11 @@ export class LibraryProducts {
    * @throws UnavailableError where a library is named that cannot be used
    */
   instead(
-    { library, operands }: Pick<Dispatch, 'library' | 'operands'>,
+    library: LibraryProduct | undefined,
     given: readonly Pick<Operand, 'storage'>[],
   ): Instead | undefined {
     if (library === undefined || !this.isUsed || this.#open() === null) return undefined;
-    const { dtype } = library;
+    const { dtype, operands } = library;
     const type = dtype === 'float32' && placement.tensorFloat32 ? TENSOR_FLOAT_32 : types[dtype];
     if (type === undefined) return undefined;
     let bits = ALIGNMENT;
@@ -91,7 +85,7 @@ export class LibraryProducts {
     const last = this.#answers.get(library);
     if (last?.type === type && last.alignment === alignment && !last.known.isDropped) return last.instead;
     const known = this.#ask(library, type, alignment);
-    const instead = known.number === 0 ? undefined : callsOf(library, operands, known, each);
+    const instead = known.number === 0 ? undefined : callsOf(library, known, each);
     this.#answers.set(library, { type, alignment, known, instead });
     return instead;
   }
@@ -148,8 +142,7 @@ export class LibraryProducts {
 }
 
 function callsOf(
-  { calls, hasBias }: LibraryProduct,
-  operands: readonly number[],
+  { calls, hasBias, operands }: LibraryProduct,
   { number, workspace }: Known,
   each: number,
 ): Instead {

@@ -3,6 +3,7 @@ import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { GradientTape } from '@eagre/autodiff';
 import type { NumericDType } from '@eagre/backend';
 import * as core from '@eagre/core';
 import { constant, device, memory, type Tensor } from '@eagre/core';
@@ -166,6 +167,71 @@ describe.skipIf(!isTested)('products by cuBLASLt, on a fake library', { timeout:
         );
       });
     });
+
+  it.each([
+    ['float32', 2 ** -20],
+    ['bfloat16', 2 ** -7],
+  ] as const)('makes convolutions of one tap, and their gradients: %s', (dtype, limit) => {
+    enableTensorFloat32Execution(false);
+    const shapes = [
+      [2, 5, 5, 24],
+      [1, 1, 24, 18],
+      [2, 5, 5, 18],
+    ] as const;
+    const inputs = shapes.map((shape, i) => numbers(shape, i + 1, dtype));
+    const made = ([x, w, dy]: readonly Tensor[], options = {}): Tensor[] => {
+      const tape = new GradientTape();
+      const y = tape.record(() => {
+        tape.watch([x, w]);
+        return core.nn.conv2d(x, w, { padding: 'same', ...options } as never).mul(dy);
+      });
+      return [y, ...(tape.gradient(y, [x, w]) as Tensor[])];
+    };
+    const expected = made(inputs.map((x) => x.cast('float64')));
+    let got: Tensor[] = [];
+    const counts = callsOf('CUBLASLT', () => {
+      got = onGpu(() => made(inputs));
+    });
+    expect(counts.cublasLtMatmul).toBe(3);
+    for (const [i, each] of got.entries()) expect(distance(each, expected[i])).toBeLessThan(2 * limit);
+    // Not every pixel of the image is one of the result.
+    const apart = callsOf('CUBLASLT', () => {
+      onGpu(() => core.nn.conv2d(inputs[0], inputs[1], { padding: 'same', strides: 2 } as never));
+    });
+    expect(apart).toEqual({});
+  });
+
+  it('makes the products of recurrent networks over all steps', () => {
+    enableTensorFloat32Execution(false);
+    const [batch, time, features, units] = [3, 7, 18, 20];
+    const run = (gates: 3 | 4): Tensor[] => {
+      const x = numbers([batch, time, features], 1);
+      const kernel = numbers([features, gates * units], 2);
+      const recurrent = numbers([units, gates * units], 3);
+      const bias = numbers(gates === 4 ? [gates * units] : [2, gates * units], 4);
+      const tape = new GradientTape();
+      const weights = [x, kernel, recurrent, bias];
+      const y = tape.record(() => {
+        tape.watch(weights);
+        const given = [x, kernel, recurrent, bias] as const;
+        return (gates === 4 ? core.nn.lstm(...given) : core.nn.gru(...given)).output;
+      });
+      return [y, ...(tape.gradient(y, weights) as Tensor[])];
+    };
+    // Of the four parts of what GRU's gates are changed by, its kernel has three: they are no matrix whose rows follow each other.
+    for (const [gates, calls] of [
+      [4, 3],
+      [3, 1],
+    ] as const) {
+      const expected = device('/cpu:0', () => run(gates));
+      let got: Tensor[] = [];
+      const counts = callsOf('CUBLASLT', () => {
+        got = onGpu(() => run(gates));
+      });
+      expect(counts.cublasLtMatmul, String(gates)).toBe(calls);
+      for (const [i, each] of got.entries()) expect(distance(each, expected[i])).toBeLessThan(2 ** -16);
+    }
+  });
 
   it('leaves small products, and those of many batches, to kernels', () => {
     const counts = callsOf('CUBLASLT', () => {

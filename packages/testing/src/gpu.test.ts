@@ -213,6 +213,28 @@ describe.skipIf(cudaBackend === undefined)('the GPU', { timeout: TIMEOUT }, () =
     }
   });
 
+  it.skipIf(library === undefined)('convolutions of one tap by cuBLASLt', () => {
+    enableTensorFloat32Execution(false);
+    for (const [dtype, limit] of [
+      ['float32', 2 ** -16],
+      ['bfloat16', 2 ** -5],
+    ] as const) {
+      const [x, w] = [numbers([2, 7, 7, 24], 1, dtype), numbers([1, 1, 24, 18], 2, dtype)];
+      const made = (inputs: readonly Tensor[]): Float64Array[] => {
+        const tape = new GradientTape();
+        const y = tape.record(() => {
+          tape.watch(inputs);
+          return core.nn.relu(core.nn.conv2d(inputs[0], inputs[1], { padding: 'same' } as never)).square();
+        });
+        const all = [y, ...(tape.gradient(y, inputs) as Tensor[])];
+        return all.map((each) => device('/cpu:0', () => each.cast('float64').data()) as Float64Array);
+      };
+      const expected = made([x, w].map((each) => each.cast('float64')));
+      for (const [i, each] of onGpu(() => made([x, w])).entries())
+        expect(distance(each, expected[i]), `${dtype} ${i}`).toBeLessThan(limit);
+    }
+  });
+
   describe('products on tensor cores', () => {
     beforeAll(() => backend.useProductLibrary(false));
     afterAll(() => backend.useProductLibrary(true));

@@ -61,7 +61,7 @@ export interface Dispatch {
   readonly workgroups: readonly [x: number, y: number, z: number];
   /** What GPUs of NVIDIA of a compute capability run instead, if they can do so. */
   readonly cuda?: (capability: number) => CudaDispatches | undefined;
-  /** The product that it makes, of these operands, for GPUs whose maker has a library of products. */
+  /** The product that it makes, for GPUs whose maker has a library of products. */
   readonly library?: LibraryProduct;
 }
 

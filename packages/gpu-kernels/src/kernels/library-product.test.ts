@@ -12,6 +12,7 @@ function of(
   other: { readonly rows?: number; readonly transposeA?: boolean } = {},
 ): ReturnType<typeof libraryProduct> {
   const product = {
+    operands: [0, 1, 2],
     dtype: 'float32',
     transposeA: false,
     transposeB: false,

@@ -2,8 +2,10 @@
 import type { NumericDType } from '@eagre/backend';
 import { FEW } from './product-factors.ts';
 
-/** y = activation(a · b + bias), of matrices in rows. The operands are a, b, the bias if there is one, and y. */
+/** y = activation(a · b + bias), of matrices in rows. */
 export interface LibraryProduct {
+  /** The numbers of a, b, the bias if there is one, and y among the tensors of the dispatch's call. */
+  readonly operands: readonly number[];
   readonly dtype: NumericDType;
   readonly rows: number;
   readonly columns: number;
@@ -56,4 +58,13 @@ export function libraryProduct(
     y *= axis.size;
   }
   return { ...product, rows, batches, strides: [a, b], calls };
+}
+
+/** A product of two matrices for libraries, as `libraryProduct` has it. */
+export function libraryMatrices(
+  product: Pick<LibraryProduct, 'operands' | 'dtype' | 'rows' | 'columns' | 'depth'> &
+    Partial<Pick<LibraryProduct, 'transposeA' | 'transposeB' | 'hasBias' | 'hasRelu'>>,
+): LibraryProduct | undefined {
+  const plain = { transposeA: false, transposeB: false, hasBias: false, hasRelu: false };
+  return libraryProduct({ ...plain, ...product }, [], [[], []]);
 }

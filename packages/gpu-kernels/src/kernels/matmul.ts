@@ -37,13 +37,15 @@ function sizesOf({ inputs: [a, b], outputs: [y], attrs }: Pick<Call, 'inputs' | 
   return { rows, columns, depth, axes: mergeAxes(batch, steps) };
 }
 
-/** A call of `MatMul` for libraries of products, whose operands are those of the call. @returns undefined where a kernel does better. */
+/** A call of `MatMul` for libraries of products. @returns undefined where a kernel does better. */
 export function libraryMatmul(call: Pick<Call, 'inputs' | 'outputs' | 'attrs'>): LibraryProduct | undefined {
   const { outputs, inputs, attrs } = call;
+  const operands = [...inputs, ...outputs].map((_, i) => i);
   const { axes, ...sizes } = sizesOf(call);
   return libraryProduct(
     {
       ...sizes,
+      operands,
       dtype: outputs[0].dtype as NumericDType,
       transposeA: attrs.transposeA as boolean,
       transposeB: attrs.transposeB as boolean,

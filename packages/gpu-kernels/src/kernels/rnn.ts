@@ -13,6 +13,7 @@ import {
   lowered,
   programOf,
 } from './kernel.ts';
+import { libraryMatrices } from './library-product.ts';
 import { copy } from './moves.ts';
 import { productByThreads, productDispatch } from './product.ts';
 import { perRow, total } from './reduce.ts';
@@ -94,7 +95,8 @@ function ofInput(
   gates: number,
   operands: readonly number[],
 ): Dispatch | undefined {
-  return productDispatch(
+  const [rows, columns, depth] = [batch * time, gates * units, features];
+  const dispatch = productDispatch(
     {
       dtype: 'float32',
       buffers: ['x', 'kernel', 'bias'],
@@ -105,8 +107,18 @@ function ofInput(
     },
     operands,
     [],
-    [1, batch * time, gates * units, features],
+    [1, rows, columns, depth],
   );
+  return withLibrary(dispatch, { operands, dtype: 'float32', rows, columns, depth, hasBias: true });
+}
+
+/** The same with a product of matrices for libraries, where there is one for them. */
+function withLibrary(
+  dispatch: Dispatch | undefined,
+  product: Parameters<typeof libraryMatrices>[0] | undefined,
+): Dispatch | undefined {
+  const library = product && libraryMatrices(product);
+  return dispatch && (library === undefined ? dispatch : { ...dispatch, library });
 }
 
 /** The state before step t of a thread's own unit, where `y` has those after all steps. */
@@ -314,7 +326,10 @@ function weightGrads(
   const width = gates * units;
   const gateAt = (step: string, column: string): string => `${step} * 4u * p.units + ${column}`;
   const gate = (step: string, column: string): string => `dgates[${gateAt(step, column)}]`;
-  const dkernel = productDispatch(
+  // Those of GRU's four parts that the kernel has are no matrix whose rows follow each other.
+  const forLibrary = (product: Parameters<typeof libraryMatrices>[0]): typeof product | undefined =>
+    gates === 4 ? product : undefined;
+  const dkernelByKernel = productDispatch(
     {
       dtype: 'float32',
       buffers: ['x', 'dgates'],
@@ -326,6 +341,17 @@ function weightGrads(
     [at.x, at.dgates, at.dkernel],
     [units],
     [1, features, width, steps],
+  );
+  const dkernel = withLibrary(
+    dkernelByKernel,
+    forLibrary({
+      operands: [at.x, at.dgates, at.dkernel],
+      dtype: 'float32',
+      rows: features,
+      columns: width,
+      depth: steps,
+      transposeA: true,
+    }),
   );
   // Its left factor lies in two buffers.
   const drecurrent = productByThreads(
@@ -362,18 +388,28 @@ function weightGrads(
   if (width > 0 && features > 0) dispatches.push(dkernel);
   if (at.dx !== undefined && steps * features > 0)
     dispatches.push(
-      productDispatch(
-        {
+      withLibrary(
+        productDispatch(
+          {
+            dtype: 'float32',
+            buffers: ['dgates', 'kernel'],
+            params: { units: 'u32' },
+            left: { buffer: 'dgates', at: gateAt('row', 'deep'), inner: 'deep', run: units },
+            right: { buffer: 'kernel', at: 'column * p.depth + deep', inner: 'deep', run: width },
+            at: 'row * p.columns + column',
+          },
+          [at.dgates, at.kernel, at.dx],
+          [units],
+          [1, steps, features, width],
+        ),
+        forLibrary({
+          operands: [at.dgates, at.kernel, at.dx],
           dtype: 'float32',
-          buffers: ['dgates', 'kernel'],
-          params: { units: 'u32' },
-          left: { buffer: 'dgates', at: gateAt('row', 'deep'), inner: 'deep', run: units },
-          right: { buffer: 'kernel', at: 'column * p.depth + deep', inner: 'deep', run: width },
-          at: 'row * p.columns + column',
-        },
-        [at.dgates, at.kernel, at.dx],
-        [units],
-        [1, steps, features, width],
+          rows: steps,
+          columns: features,
+          depth: width,
+          transposeB: true,
+        }),
       ),
     );
   return dispatches.every((dispatch) => dispatch !== undefined) ? (dispatches as Dispatch[]) : undefined;
