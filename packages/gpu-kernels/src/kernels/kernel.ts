@@ -207,8 +207,8 @@ export function groupsFor(threads: number, each: number = THREADS): [x: number, 
 
 /** So many workgroups, in two dimensions where one is too short. */
 export function groups(count: number): [x: number, y: number, z: number] {
-  const x = Math.max(1, Math.min(count, MOST_GROUPS));
-  return [x, Math.max(1, Math.ceil(count / x)), 1];
+  const y = Math.max(1, Math.ceil(count / MOST_GROUPS));
+  return [Math.max(1, Math.ceil(count / y)), y, 1];
 }
 
 /** A kernel in which each thread does a piece of work of its own: `body` sees its number as `thread`. */

@@ -105,6 +105,51 @@ function recordLarge(recorder: Recorder): void {
       const [y, mean, variance] = run('FusedBatchNormV3', batch);
       run('FusedBatchNormGradV3', [y, batch[0], batch[1], mean, variance]);
     });
+  // So many that a thread has several words, with ends that fill none; rows that are whole words, and others; rows of one element.
+  for (const dtype of ['float32', 'bfloat16', 'int32', 'uint8'] as const)
+    record(`elementwise functions of rows of ${dtype}`, 4, () => {
+      const some = (...shape: number[]): Tensor => numbers(shape, () => 1 + Math.floor(random() * 9), dtype);
+      const many = dtype === 'uint8' ? 4 : dtype === 'bfloat16' ? 2 : 1;
+      for (const [a, b] of [
+        [[many * 140_001 + 1], [many * 140_001 + 1]],
+        [[330 * many, 420], [420]],
+        [[420], [331 * many, 1]],
+        [[325, many, 421], [421]],
+        [
+          [30, 1, 76],
+          [many, 1, 64, 1],
+        ],
+        [[5, 3, 8], [8]],
+        [
+          [3, 1, 4],
+          [1, 6, 4],
+        ],
+        [
+          [3, 1, 5],
+          [2, 1, 6, 5],
+        ],
+        [
+          [7, 1],
+          [1, 6],
+        ],
+      ]) {
+        const [x, y] = [some(...a), some(...b)];
+        core.maximum(x, y);
+        core.less(x, y);
+        if (dtype === 'int32') core.floorDiv(x, y);
+        if (dtype === 'float32') core.where(core.less(some(...b), constant(4, dtype)), x, y);
+      }
+    });
+  for (const size of [1, 7, 36, 280_003])
+    record(`casts of ${size}`, 0, () => {
+      for (const from of ['float32', 'bfloat16', 'float16', 'bool', 'uint8', 'int8', 'int32'] as const)
+        for (const to of ['float32', 'bfloat16', 'bool', 'uint8', 'int16', 'int32'] as const)
+          if (from !== to && (size < 100 || from === 'float32' || to === 'float32'))
+            core.cast(
+              numbers([size], () => Math.floor(random() * (from === 'bool' ? 2 : 3)), from),
+              to,
+            );
+    });
   // Near 0 a normal number is the cosine of an angle near a quarter of a turn.
   record('normal numbers', 64, () => {
     for (const seed of [1, 2]) {
