@@ -188,14 +188,47 @@ function recordLarge(recorder: Recorder): void {
       const [q, k, v] = [floats(1, 2, 37, 35), floats(1, 2, 70, 35), floats(1, 2, 70, 66)];
       core.nn.scaledDotProductAttention(q, k, v, { mask: floats(1, 1, 1, 70), isCausal: true });
     });
-  record('recurrent networks', 4000, () => {
-    const floats = (...shape: number[]): Tensor => numbers(shape, () => random() - 0.5);
-    const execOp = (name: string, inputs: Tensor[], attrs = {}): readonly Tensor[] =>
-      execute(listOps().get(name) as Op, inputs, attrs);
-    for (const [batch, time, features, units] of [
-      [18, 3, 5, 20],
-      [2, 0, 3, 2],
-    ]) {
+  recordRecurrentInto(recorder, RECURRENT, 4000);
+}
+
+/** Batch, time, features and units: parts of the depth, several sequences of a workgroup, ends that fill none, no steps, and units that are too many for one dispatch. */
+const RECURRENT = [
+  [18, 3, 5, 20],
+  [2, 0, 3, 2],
+  [3, 4, 2, 70],
+  [2, 2, 1, 128],
+  [1, 2, 1, 131],
+  [130, 2, 1, 33],
+  [258, 1, 1, 66],
+] as const;
+
+/**
+ * Those whose weights stay in the registers and the memory of multiprocessors. None has both 16 units and 16 steps in all, whose products would be made of
+ * TensorFloat-32.
+ */
+const FAST_RECURRENT = [
+  [3, 4, 2, 70],
+  [2, 3, 1, 128],
+  [5, 2, 3, 33],
+  [1, 1, 1, 1],
+  [130, 3, 1, 9],
+  [258, 2, 1, 13],
+] as const;
+
+/** @param ulp how far results may be off. */
+function recordRecurrentInto(recorder: Recorder, sizes: readonly (readonly number[])[], ulp: number): void {
+  const random = generator(23);
+  const floats = (...shape: number[]): Tensor =>
+    constant(
+      Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => random() - 0.5),
+      'float32',
+    ).reshape(shape);
+  const execOp = (name: string, inputs: Tensor[], attrs = {}): readonly Tensor[] =>
+    execute(listOps().get(name) as Op, inputs, attrs);
+  recorder.ulp = ulp;
+  for (const [batch, time, features, units] of sizes) {
+    recorder.label = `recurrent network of ${batch} × ${time} × ${features}, ${units} units`;
+    withBackend('recorder', () => {
       const [x, dh] = [floats(batch, time, features), floats(batch, time, units)];
       const [h0, c0, dH, dC] = Array.from({ length: 4 }, () => floats(batch, units));
       const weights = (gates: number): [Tensor, Tensor] => [
@@ -208,8 +241,17 @@ function recordLarge(recorder: Recorder): void {
       const gru = [x, h0, ...weights(3)];
       const [h2, , reserve2] = execOp('GRU', [...gru, floats(2, 3 * units)]);
       execOp('GRUGrad', [...gru, h2, reserve2, dh, dH], { inputGradient: true });
-    }
-  });
+    });
+  }
+}
+
+/** Recurrent networks whose weights are read once. */
+export function recordRecurrent(): Recorder {
+  const recorder = new Recorder(jsBackend);
+  recorder.capability = 90;
+  registerBackend(recorder, -1);
+  recordRecurrentInto(recorder, FAST_RECURRENT, 64);
+  return recorder;
 }
 
 /** Rows, depth and columns: whole tiles, ends of tiles, rows that begin at no multiple of 16 bytes. */
