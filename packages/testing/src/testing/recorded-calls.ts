@@ -150,6 +150,46 @@ function recordLarge(recorder: Recorder): void {
               to,
             );
     });
+  for (const dtype of ['float32', 'bfloat16'] as const)
+    record(`columns of ${dtype}`, 20_000, () => {
+      const floats = (...shape: number[]): Tensor =>
+        numbers(shape, () => 3 + (random() - 0.5) * (random() < 0.01 ? 100 : 1), dtype);
+      const run = (name: string, inputs: Tensor[], attrs = {}): readonly Tensor[] =>
+        execute(listOps().get(name) as Op, inputs, attrs);
+      for (const shape of [
+        [600, 5],
+        [2, 150, 70],
+      ]) {
+        const x = floats(...shape);
+        const channels = shape[shape.length - 1];
+        const image = x.reshape([1, -1, 1, channels]);
+        const [, mean, variance] = run('FusedBatchNormV3', [image, floats(channels), floats(channels)], {
+          epsilon: 0.001,
+        });
+        run('FusedBatchNormGradV3', [floats(...image.shape), image, floats(channels), mean, variance], {
+          epsilon: 0.001,
+        });
+        core.nn.moments(x, shape.length - 2);
+        core.sum(x, shape.length - 2);
+        core.mean(x, 0);
+        core.max(x, shape.length - 2);
+      }
+      const tape = new GradientTape();
+      const parameters = [floats(150, 70), floats(70), floats(70)];
+      for (const watched of parameters) tape.watch(watched);
+      const y = tape.record(() =>
+        core.nn.layerNormalization(parameters[0], { scale: parameters[1], offset: parameters[2] }),
+      );
+      tape.gradient(y, parameters, { outputGradients: floats(150, 70) });
+    });
+  record('columns of integers and bools', 0, () => {
+    const x = numbers([2, 600, 6], () => Math.floor(random() * 200) - 100, 'int32');
+    core.sum(x, 1);
+    core.min(x, 1);
+    const b = numbers([1100, 3], () => (random() < 0.001 ? 1 : 0), 'bool');
+    core.any(b, 0);
+    core.all(core.logicalNot(b), 0);
+  });
   // Near 0 a normal number is the cosine of an angle near a quarter of a turn.
   record('normal numbers', 64, () => {
     for (const seed of [1, 2]) {
