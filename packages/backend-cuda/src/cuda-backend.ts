@@ -62,7 +62,7 @@ export class CudaBackend extends DispatchingBackend {
   }
 
   /** What needs a newer GPU, or fewer bits of float32 than the program wants, is left to the other kernels; so is, with a warning, what nobody compiled. */
-  protected override instead({ cuda }: Dispatch): CudaDispatches | undefined {
+  protected override instead({ cuda }: Pick<Dispatch, 'cuda'>): CudaDispatches | undefined {
     const made = cuda?.(this.#capability);
     if (made === undefined) return undefined;
     const own = made.dispatches.flatMap(({ program }) => ('print' in program ? [program] : []));

@@ -82,8 +82,8 @@ export abstract class DispatchingBackend implements Backend {
     dispatch: Dispatch | CudaDispatch,
     operands: readonly Operand[],
   ): void;
-  /** What this GPU runs instead of a dispatch. */
-  protected instead(_dispatch: Dispatch): CudaDispatches | undefined {
+  /** What this GPU runs instead of a dispatch, or of those of a call. */
+  protected instead(_made: Pick<Dispatch, 'cuda'>): CudaDispatches | undefined {
     return undefined;
   }
   /** How many buffers a dispatch may have. */
@@ -223,7 +223,8 @@ export abstract class DispatchingBackend implements Backend {
     };
   }
 
-  #run(name: string, { dispatches, scratch }: Lowered, tensors: readonly TensorRef[]): void {
+  #run(name: string, made: Lowered, tensors: readonly TensorRef[]): void {
+    const { dispatches, scratch } = made;
     const temporaries: Storage[] = [];
     try {
       for (const bytes of scratch) temporaries.push(this.allocator.allocate(bytes));
@@ -231,12 +232,7 @@ export abstract class DispatchingBackend implements Backend {
         ...tensors.map(({ storage, size, dtype }) => operandOf(storage, size * dtypeTraits[dtype].bytes)),
         ...temporaries.map((storage, i) => operandOf(storage, scratch[i])),
       ];
-      for (const dispatch of dispatches) {
-        const own = this.instead(dispatch);
-        if (own === undefined) {
-          this.dispatch(name, dispatch, operands);
-          continue;
-        }
+      const run = (own: CudaDispatches): void => {
         let all = operands;
         if (own.scratch > 0) {
           const storage = this.allocator.allocate(own.scratch);
@@ -247,6 +243,16 @@ export abstract class DispatchingBackend implements Backend {
           const numbers = each.operands.map((n) => (n === TEMPORARY ? operands.length : n));
           this.dispatch(name, { ...each, operands: numbers }, all);
         }
+      };
+      const whole = this.instead(made);
+      if (whole !== undefined) {
+        run(whole);
+        return;
+      }
+      for (const dispatch of dispatches) {
+        const own = this.instead(dispatch);
+        if (own === undefined) this.dispatch(name, dispatch, operands);
+        else run(own);
       }
     } finally {
       for (const storage of temporaries) storage.release();
