@@ -1,5 +1,6 @@
 #include "cublas_lt.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -9,6 +10,8 @@ namespace {
 constexpr size_t kOldest = 120000, kNext = 140000;
 // What NVIDIA advises for Hopper, and for older GPUs.
 constexpr uint64_t kWorkspace = uint64_t(32) << 20, kSmallWorkspace = uint64_t(4) << 20;
+// The library asks for 4 bytes at times, and refuses those that begin in the midst of others: so much is memory of its own.
+constexpr uint64_t kLeastWorkspace = uint64_t(64) << 10, kWorkspaceAlignment = 256;
 constexpr int kHopper = 9;
 // The first one that works is taken.
 constexpr int kProposals = 4;
@@ -179,8 +182,7 @@ std::unique_ptr<Product> Products::find(const ProductShape& shape) const {
   for (int i = 0; i < found; i++) {
     if (proposals[i].status != kLtSuccess || proposals[i].workspace > most_workspace_) continue;
     product->algorithm_ = proposals[i].algorithm;
-    product->workspace_ = proposals[i].workspace;
-    if (product->workspace_ > 0) add(product->workspace_);
+    if (proposals[i].workspace > 0) add(product->workspace_ = std::max<size_t>(proposals[i].workspace, kLeastWorkspace));
     return product;
   }
   return nullptr;
@@ -196,7 +198,8 @@ Product::~Product() {
 void Product::run(const CUdeviceptr* operands, CUstream stream) const {
   const CublasLt& lt = *products_.library_;
   for (size_t i = 0; i < count_; i++)
-    if (operands[i] % alignment_ != 0) throw Failure("INVALID_ARGUMENT", "an operand of a product is not aligned as was said");
+    if (operands[i] % (workspace_ > 0 && i == count_ - 1 ? kWorkspaceAlignment : alignment_) != 0)
+      throw Failure("INVALID_ARGUMENT", "an operand of a product is not aligned as was said");
   if (has_bias_) lt.check(lt.MatmulDescSetAttribute(description_, kBiasPointer, &operands[2], sizeof operands[2]), "MatmulDescSetAttribute");
   const float one = 1, none = 0;
   const double wide_one = 1, wide_none = 0;

@@ -93,6 +93,7 @@ Device::Device(std::shared_ptr<const Driver> driver, int ordinal) : driver_(std:
   try {
     driver_->check(driver_->cuCtxSetCurrent(context_), "cuCtxSetCurrent");
     driver_->check(driver_->cuStreamCreate(&stream_, kNonBlockingStream), "cuStreamCreate");
+    keep_memory();
   } catch (...) {
     driver_->cuDevicePrimaryCtxRelease_v2(device_);
     throw;
@@ -127,6 +128,14 @@ void Device::close() noexcept {
   driver_->cuStreamSynchronize(stream_);
   driver_->cuStreamDestroy_v2(stream_);
   driver_->cuDevicePrimaryCtxRelease_v2(device_);
+}
+
+// Unless it is told so, the driver gives what is free back to the system whenever somebody waits, and takes it anew afterwards.
+void Device::keep_memory() {
+  if (!info_.has_memory_pools || driver_->cuDeviceGetMemPool == nullptr || driver_->cuMemPoolSetAttribute == nullptr) return;
+  driver_->check(driver_->cuDeviceGetMemPool(&pool_, device_), "cuDeviceGetMemPool");
+  uint64_t all = UINT64_MAX;
+  driver_->check(driver_->cuMemPoolSetAttribute(pool_, kReleaseThreshold, &all), "cuMemPoolSetAttribute");
 }
 
 void Device::enter() const {
@@ -170,8 +179,9 @@ CUdeviceptr Device::allocate(size_t bytes) {
   const char* function = info_.has_memory_pools ? "cuMemAllocAsync" : "cuMemAlloc";
   CUresult result = take(&memory, bytes);
   if (result == kOutOfMemory) {
-    // What was freed in the order of the stream is free once the stream is there.
+    // What was freed in the order of the stream is free once the stream is there, and in pieces until it is given back.
     synchronize();
+    if (pool_ != nullptr && driver_->cuMemPoolTrimTo != nullptr) check(driver_->cuMemPoolTrimTo(pool_, 0), "cuMemPoolTrimTo");
     result = take(&memory, bytes);
   }
   check(result, function);

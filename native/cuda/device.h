@@ -155,6 +155,7 @@ class Device : public std::enable_shared_from_this<Device> {
   void check_pointers(const void* arguments, size_t bytes, size_t pointers) const;
   void check_operands(const Product& product, const LaunchHead& head, const char* arguments) const;
   CUresult take(CUdeviceptr* memory, size_t bytes) const;
+  void keep_memory();
   Pinned pin(size_t bytes);
   Pinned new_pinned(size_t capacity);
   void unpin(Pinned pinned) noexcept;
@@ -166,6 +167,8 @@ class Device : public std::enable_shared_from_this<Device> {
   std::shared_ptr<const Driver> driver_;
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
+  // Null where the driver has none, or no way to tell it what to keep.
+  CUmemoryPool pool_ = nullptr;
   CUstream stream_ = nullptr;
   DeviceInfo info_;
   bool closed_ = false;

@@ -22,7 +22,7 @@ constexpr int kReal32 = 0, kReal64 = 1, kReal16 = 2, kBrain16 = 14;
 constexpr int kCompute32 = 68, kCompute64 = 70, kComputeTensorFloat32 = 77;
 constexpr uint64_t kAlgorithm = 0xa190a190a190a190;
 // Deep products need so many bytes of a workspace.
-constexpr uint64_t kDeep = 48, kWorkspace = 4096;
+constexpr uint64_t kDeep = 48, kWorkspace = 4;
 
 const char* setting(const char* name, const char* otherwise) {
   const char* value = getenv(name);
@@ -338,7 +338,7 @@ API int cublasLtMatmul(Handle* handle, Description* o, const void* alpha, const 
   if (device_of(stream) != handle->device) return kInvalidValue;
   const auto [magic, key, alignment, needed, e, f, g, h] = algorithm->data;
   if (magic != kAlgorithm || key != key_of(*o, *a, *b, *d)) return kInvalidValue;
-  if (workspace_bytes < needed || (needed > 0 && workspace == nullptr)) return kInvalidValue;
+  if (workspace_bytes < needed || (needed > 0 && (workspace == nullptr || reinterpret_cast<uint64_t>(workspace) % 256 != 0))) return kInvalidValue;
   std::vector<const void*> addresses = {at_a, at_b, at_c, at_d};
   if ((o->epilogue & 4) != 0) addresses.push_back(reinterpret_cast<const void*>(o->bias));
   for (const void* address : addresses)

@@ -387,6 +387,15 @@ API cuDeviceGetMemPool(std::set<int>** pool, int device) {
 struct MemoryAccess {
   int location, device, access;
 };
+API cuMemPoolSetAttribute(std::set<int>* pool, int attribute, void* value) {
+  ENTER("cuMemPoolSetAttribute");
+  // How much of what is free the driver keeps.
+  return pool == nullptr || attribute != 4 || value == nullptr ? 1 : 0;
+}
+API cuMemPoolTrimTo(std::set<int>* pool, size_t) {
+  ENTER("cuMemPoolTrimTo");
+  return pool == nullptr ? 1 : 0;
+}
 API cuMemPoolSetAccess(std::set<int>* pool, const MemoryAccess* access, size_t count) {
   ENTER("cuMemPoolSetAccess");
   for (size_t i = 0; i < count; i++) {

@@ -111,9 +111,9 @@ const hostPolicy: MemoryPolicy = {
 export function devicePolicy(bytes: number): MemoryPolicy {
   const part = (of: number, least: number): number => Math.max(least, Math.floor(bytes / of));
   return {
-    collectAfter: part(64, hostPolicy.collectAfter),
-    collectAfterMost: part(16, hostPolicy.collectAfter),
-    collectAloneAfter: part(16, hostPolicy.collectAfter),
+    collectAfter: part(256, hostPolicy.collectAfter),
+    collectAfterMost: part(64, hostPolicy.collectAfter),
+    collectAloneAfter: part(64, hostPolicy.collectAfter),
     collectAllAfter: part(3, hostPolicy.collectAfter),
     poolLimit: bytes,
   };

@@ -1,4 +1,5 @@
 import {
+  type AttrValue,
   type Backend,
   dtypeTraits,
   type Executable,
@@ -50,16 +51,20 @@ interface Issue {
   readonly tensors: readonly TensorRef[];
 }
 
-/** Turns calls into dispatches, those of plans once: there the outputs are the same objects at each run, and so are the attributes. */
-function issuer(
-  lower: Lower,
-  records: boolean,
-): (inputs: readonly TensorRef[], outputs: readonly TensorRef[], attrs: KernelAttrs) => Issue | undefined {
+/** What turns a call into dispatches and finds its tensors; undefined where GPUs do not serve it. */
+type Issuer = (
+  inputs: readonly TensorRef[],
+  outputs: readonly TensorRef[],
+  attrs: KernelAttrs,
+) => Issue | undefined;
+
+/** Of plans, where the outputs are the same objects at each run, and so are the attributes: a call is looked at once. */
+function planIssuer(lower: Lower): Issuer {
   const known = new WeakMap<readonly TensorRef[], Issue>();
   return (inputs, outputs, attrs) => {
-    const last = records ? known.get(outputs) : undefined;
+    const last = known.get(outputs);
     if (last !== undefined && last.inputs === inputs && last.attrs === attrs) return last;
-    let isFixed = records;
+    let isFixed = true;
     const made = lower(inputs, outputs, attrs, () => {
       isFixed = false;
     });
@@ -68,6 +73,42 @@ function issuer(
     if (isFixed) known.set(outputs, issue);
     return issue;
   };
+}
+
+/** So many calls of a kernel are known at once. */
+const MOST_KNOWN = 1024;
+
+/** Of single calls, which are looked at once for their shapes and attributes. */
+function callIssuer(lower: Lower): Issuer {
+  const known = new Map<string, Lowered>();
+  return (inputs, outputs, attrs) => {
+    const key = keyOf(inputs, outputs, attrs);
+    let made = known.get(key);
+    if (made === undefined) {
+      let isFixed = true;
+      made = lower(inputs, outputs, attrs, () => {
+        isFixed = false;
+      });
+      if (made === undefined) return undefined;
+      if (known.size === MOST_KNOWN) known.clear();
+      if (isFixed) known.set(key, made);
+    }
+    return { inputs, attrs, made, tensors: [...inputs, ...outputs] };
+  };
+}
+
+/** What the dispatches of a kernel's call depend on, besides its inputs' dtypes. */
+function keyOf(inputs: readonly TensorRef[], outputs: readonly TensorRef[], attrs: KernelAttrs): string {
+  let key = '';
+  for (const { shape } of inputs) key += `${shape.join()};`;
+  for (const { dtype, shape } of outputs) key += `${dtype} ${shape.join()};`;
+  for (const name in attrs) key += `${name} ${keyOfValue(attrs[name])};`;
+  return key;
+}
+
+function keyOfValue(value: AttrValue | undefined): string {
+  if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value);
+  return Array.isArray(value) ? `[${value.map(keyOfValue).join()}]` : (JSON.stringify(value) ?? '');
 }
 
 /** A GPU that runs the kernels of this package. It computes later: errors that depend on values are thrown by the next read. */
@@ -213,7 +254,7 @@ export abstract class DispatchingBackend implements Backend {
     lower: Lower,
     makeHost: () => Kernel,
   ): Kernel {
-    const issueOf = issuer(lower, records);
+    const issueOf = records ? planIssuer(lower) : callIssuer(lower);
     let host: Kernel | undefined;
     let fallback: Kernel | undefined;
     const ofHost: Kernel = (inputs, outputs, attrs) => {
