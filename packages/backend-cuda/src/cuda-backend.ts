@@ -97,10 +97,13 @@ export class CudaBackend extends DispatchingBackend {
   }
 
   /** Products that the library makes. What needs a newer GPU, or fewer bits of float32 than the program wants, is left to the other kernels; so is, with a warning, what nobody compiled. */
-  protected override instead(dispatch: Dispatch, operands: readonly Operand[]): Instead | undefined {
-    const product = this.#products.instead(dispatch.library, operands);
+  protected override instead(
+    of: Pick<Dispatch, 'cuda' | 'library'>,
+    operands: readonly Operand[],
+  ): Instead | undefined {
+    const product = this.#products.instead(of.library, operands);
     if (product !== undefined) return product;
-    const made = dispatch.cuda?.(this.#capability);
+    const made = of.cuda?.(this.#capability);
     if (made === undefined) return undefined;
     const own = made.dispatches.flatMap(({ program }) => ('print' in program ? [program] : []));
     if (!placement.tensorFloat32 && own.some((program) => program.isTensorFloat32)) return undefined;

@@ -91,8 +91,11 @@ export abstract class DispatchingBackend implements Backend {
   protected own(_name: KernelName, _inputs: readonly NumericDType[]): Lower | undefined {
     return undefined;
   }
-  /** What this GPU runs instead of a dispatch. */
-  protected instead(_dispatch: Dispatch, _operands: readonly Operand[]): Instead | undefined {
+  /** What this GPU runs instead of a dispatch, or of those of a call. */
+  protected instead(
+    _of: Pick<Dispatch, 'cuda' | 'library'>,
+    _operands: readonly Operand[],
+  ): Instead | undefined {
     return undefined;
   }
   /** How many buffers a dispatch may have. */
@@ -236,7 +239,8 @@ export abstract class DispatchingBackend implements Backend {
     return true;
   }
 
-  #run(name: string, { made: { dispatches, scratch, instead }, tensors }: Issue): void {
+  #run(name: string, { made, tensors }: Issue): void {
+    const { dispatches, scratch } = made;
     const temporaries: Temporary[] = [];
     try {
       let operands: readonly Operand[] = tensors;
@@ -244,12 +248,16 @@ export abstract class DispatchingBackend implements Backend {
         for (const bytes of scratch) temporaries.push({ storage: this.allocator.allocate(bytes), bytes });
         operands = [...tensors, ...temporaries];
       }
+      const whole = made.instead ?? (made.cuda === undefined ? undefined : this.instead(made, operands));
+      if (whole !== undefined) {
+        this.#runInstead(name, whole, operands, temporaries);
+        return;
+      }
       for (const dispatch of dispatches) {
         const own = this.instead(dispatch, operands);
         if (own === undefined) this.dispatch(name, dispatch, operands);
         else this.#runInstead(name, own, operands, temporaries);
       }
-      if (instead !== undefined) this.#runInstead(name, instead, operands, temporaries);
     } finally {
       for (const { storage } of temporaries) storage.release();
     }

@@ -70,7 +70,7 @@ export interface CudaDispatch extends Omit<Dispatch, 'program' | 'cuda' | 'libra
   readonly program: GpuProgram | CudaProgram;
 }
 
-/** What GPUs of NVIDIA run instead of a dispatch, in this order. */
+/** What GPUs of NVIDIA run instead of a dispatch, or of a call's, in this order. */
 export interface CudaDispatches {
   readonly dispatches: readonly CudaDispatch[];
   /** The bytes of a temporary of their own, the operand `TEMPORARY`, or 0. */
@@ -116,6 +116,8 @@ export interface Lowered {
   readonly scratch: readonly number[];
   /** What runs instead of dispatches, of which there are none then. */
   readonly instead?: Instead;
+  /** What GPUs of NVIDIA of a compute capability run instead of all of them, if they can do so. */
+  readonly cuda?: Dispatch['cuda'];
 }
 
 /** A call of a kernel of the registry. */

@@ -431,14 +431,18 @@ export function recordAttention(): Recorder {
       Array.from({ length: 150 }, () => random() < 0.8),
       'bool',
     );
-    for (const [mask, isCausal, timeFirst, queries, keys, width, values] of [
+    for (const [mask, isCausal, timeFirst, queries, keys, width, values, heads = 2] of [
       [undefined, true, false, 70, 70, 32, 32],
+      [undefined, false, false, 90, 75, 48, 20],
       [seen.reshape([2, 1, 75, 1]), false, false, 75, 90, 16, 40],
       [of(1, 2, 1, 130), true, true, 37, 130, 35, 66],
       [of(2, 1, 66, 20), false, true, 66, 20, dtype === 'float32' ? 64 : 128, dtype === 'float32' ? 52 : 128],
+      // Workgroups of 128 rows, which take many heads.
+      ...(dtype === 'bfloat16' ? ([[undefined, true, true, 66, 70, 16, 16, 60]] as const) : []),
+      ...(dtype === 'float32' ? ([[of(2, 1, 1, 50), true, false, 40, 50, 16, 19, 60]] as const) : []),
     ] as const) {
       const shape = (time: number, size: number): number[] =>
-        timeFirst ? [2, time, 2, size] : [2, 2, time, size];
+        timeFirst ? [2, time, heads, size] : [2, heads, time, size];
       recorder.label = `${dtype}, ${queries} · ${keys}, ${width}, ${values}`;
       const inputs = [
         of(...shape(queries, width)),
