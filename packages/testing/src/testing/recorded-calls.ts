@@ -302,6 +302,12 @@ const PRODUCTS = [
 ] as const;
 /** So deep that Hopper's cores use each place for a tile several times. */
 export const DEEP_PRODUCT = [72, 420, 72] as const;
+/** So large that factors whose lines begin at no multiple of 16 bytes are copied before, both of them in one case. */
+const PADDED_PRODUCTS = [
+  [136, 130, 133, false, false],
+  [130, 129, 128, true, true],
+  [128, 131, 130, false, true],
+] as const;
 /** So deep that it is cut into parts, with batches. */
 const CUT_PRODUCT = [2, 20, 1100, 18] as const;
 /** So many tiles that these cores make wide ones. */
@@ -336,6 +342,14 @@ export function recordProducts(capability = 80): Recorder {
       }
     recorder.label = `${dtype}, batches`;
     withBackend('recorder', () => core.matmul(of(2, 1, 24, 40), of(3, 40, 16)));
+    for (const [m, k, n, transposeA, transposeB] of PADDED_PRODUCTS) {
+      recorder.label = `${dtype}, padded ${m} · ${k} · ${n}`;
+      const a = transposeA ? of(k, m) : of(m, k);
+      const b = transposeB ? of(n, k) : of(k, n);
+      withBackend('recorder', () =>
+        execute(matmul, [a, b, of(n)], { transposeA, transposeB, activation: 1 }),
+      );
+    }
     recorder.label = `${dtype}, parts`;
     withBackend('recorder', () => {
       const [batches, m, k, n] = CUT_PRODUCT;
