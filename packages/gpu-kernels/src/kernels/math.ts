@@ -275,8 +275,8 @@ const functions: Readonly<Record<string, string>> = {
     return s | ((a - 0x38000000u + 0xfffu + ((a >> 13u) & 1u)) >> 13u); }`,
   bfloatToF: 'fn bfloatToF(h: u32) -> f32 { var b = h << 16u; return bitcast<f32>(b); }',
   fToBfloat: `fn fToBfloat(x: f32) -> u32 {
-    let b = bitcast<u32>(x); if ((b & 0x7fffffffu) > 0x7f800000u) { return (b >> 16u) | 0x40u; }
-    return (b + 0x7fffu + ((b >> 16u) & 1u)) >> 16u; }`,
+    let b = bitcast<u32>(x); let high = b >> 16u;
+    return select((b + 0x7fffu + (high & 1u)) >> 16u, high | 0x40u, (b & 0x7fffffffu) > 0x7f800000u); }`,
   // The words of a float64, low first, as a float32.
   doubleToF: `fn doubleToF(low: u32, high: u32) -> f32 {
     let s = high & 0x80000000u; let e = i32((high >> 20u) & 2047u) - 1023; let rest = low & 0x1fffffffu;
