@@ -140,11 +140,12 @@ function recordLarge(recorder: Recorder): void {
         if (dtype === 'float32') core.where(core.less(some(...b), constant(4, dtype)), x, y);
       }
     });
+  const ends = new Set(['float32 bfloat16', 'float32 bool', 'bfloat16 float32', 'uint8 float32']);
   for (const size of [1, 7, 36, 280_003])
     record(`casts of ${size}`, 0, () => {
       for (const from of ['float32', 'bfloat16', 'float16', 'bool', 'uint8', 'int8', 'int32'] as const)
         for (const to of ['float32', 'bfloat16', 'bool', 'uint8', 'int16', 'int32'] as const)
-          if (from !== to && (size < 100 || from === 'float32' || to === 'float32'))
+          if (from !== to && (size < 100 || ends.has(`${from} ${to}`)))
             core.cast(
               numbers([size], () => Math.floor(random() * (from === 'bool' ? 2 : 3)), from),
               to,
@@ -190,6 +191,96 @@ function recordLarge(recorder: Recorder): void {
     core.any(b, 0);
     core.all(core.logicalNot(b), 0);
   });
+  // Chunks of 8 bytes, of 4, of 2, and single elements; tiles with ends; so many that a thread has several words.
+  for (const dtype of ['float32', 'bfloat16', 'bool', 'int64'] as const)
+    record(`moves of rows of ${dtype}`, 0, () => {
+      const some = (...shape: number[]): Tensor =>
+        numbers(shape, () => Math.floor(random() * (dtype === 'bool' ? 2 : 250)), dtype);
+      const many = { float32: 1, bfloat16: 2, bool: 4, int64: 1 }[dtype];
+      for (const [shape, perm] of [
+        [
+          [2, 40, 36],
+          [0, 2, 1],
+        ],
+        [
+          [33, 2, 71],
+          [2, 1, 0],
+        ],
+        [
+          [3, 4, 6, 8],
+          [0, 2, 1, 3],
+        ],
+        [
+          [3, 5, 2, 6],
+          [2, 0, 1, 3],
+        ],
+        [
+          [2, 5, 7],
+          [2, 0, 1],
+        ],
+        [
+          [71 * many, 12, 170],
+          [1, 0, 2],
+        ],
+        [
+          [67 * many, 13, 171],
+          [1, 0, 2],
+        ],
+      ])
+        core.transpose(some(...shape), perm);
+      for (const widths of [[8, 16, 4], [6, 10], [3, 5, 1], [7]])
+        core.concat(
+          widths.map((width) => some(9, width)),
+          1,
+        );
+      core.concat([some(5), some(300), some(6)], 0);
+      core.concat([some(170 * many, 440), some(170 * many, 436)], 1);
+      const x = some(20, 24);
+      for (const [begin, size] of [
+        [
+          [3, 8],
+          [9, 8],
+        ],
+        [
+          [1, 6],
+          [19, 10],
+        ],
+        [
+          [0, 5],
+          [20, 7],
+        ],
+      ]) {
+        core.slice(x, begin, size);
+        const dy = some(...size);
+        execute(listOps().get('StridedSliceGrad') as Op, [dy], { begin, strides: [1, 1], shape: [20, 24] });
+      }
+      core.reverse(some(9, 4, 8), [0]);
+      core.reverse(some(9, 4, 8), [1, 2]);
+      core.tile(some(3, 8), [5, 2]);
+      core.tile(some(3, 5), [2, 3]);
+      core.tile(some(40, 1), [1, 36]);
+      for (const padding of [
+        [
+          [1, 2],
+          [3, 0],
+          [0, 0],
+        ],
+        [
+          [0, 0],
+          [1, 1],
+          [4, 8],
+        ],
+        [
+          [2, 0],
+          [0, 0],
+          [1, 0],
+        ],
+      ] as const)
+        core.pad(some(3, 5, 8), padding, { constantValues: 1 });
+      core.identity(some(7));
+      core.fill([5, 7], 1, { dtype });
+      core.fill([many * 140_003], 1, { dtype });
+    });
   // Near 0 a normal number is the cosine of an angle near a quarter of a turn.
   record('normal numbers', 64, () => {
     for (const seed of [1, 2]) {
