@@ -1,12 +1,31 @@
 import { indexLoad, indexType } from './gather.ts';
-import { alwaysFits, FAULT, type GpuKernel, type GpuKernels, groups, lowered, raise } from './kernel.ts';
-import { each, largest, perRow, total } from './reduce.ts';
+import { alwaysFits, FAULT, type GpuKernel, type GpuKernels, lowered, raise } from './kernel.ts';
+import { acrossRow, combined, eachOf, largest, launchRows, once, perRow, total } from './reduce.ts';
 import { floats, ofFloats } from './scalar-program.ts';
 
-/** Statements after which `top` is the largest element of a row and `total` the sum of exp(x − top). */
-const rowSums = `let base = row * p.n;
-  ${total('top', 'x[base + i]', largest)}
-  ${total('total', 'fExp(x[base + i] - top)')}`;
+const exps = (k: number): string => `fExp(x${k} - level)`;
+
+/**
+ * Statements after which `top` is the largest element of a row and `total` the sum of exp(x − top). Each thread measures from the largest that it has
+ * seen so far, so that the row is read once.
+ */
+const rowSums = `let base = row * p.n; var most = ${largest.start}; var sums = 0.0;
+  ${eachOf(
+    (k) => `let x${k} = x[base + i${k}];`,
+    (many) => `let next = ${many.reduce((before, k) => largest.combine(before, `x${k}`), 'most')};
+    let level = select(next, 0.0, next == ${largest.start});
+    if (next > most) { sums = sums * fExp(most - level); }
+    most = next; sums = sums + (${many.map(exps).join(' + ')});`,
+  )}
+  mine = most; ${combined('top', largest)}
+  mine = sums * fExp(most - top); ${combined('total')} let share = fDiv(1.0, total);`;
+
+/** Statements that store what `value` makes of each element. */
+const stored = (value: (k: number) => string, more = ''): string =>
+  eachOf(
+    (k) => `let x${k} = x[base + i${k}]; ${more.replaceAll('#', String(k))}`,
+    (many) => many.map((k) => `y[base + i${k}] = ${value(k)};`).join(' '),
+  );
 
 function overRows(
   buffers: Readonly<Record<string, string>>,
@@ -24,8 +43,9 @@ function overRows(
     const ofX = ofFloats(x.dtype, buffers);
     const typed = isSparse ? { ...ofX, labels: type as string } : ofX;
     const text = isSparse ? `${indexLoad('hit', 'labels', 'row', labels.dtype)} ${body}` : body;
-    const program = perRow(typed, {}, `${rowSums} ${text}`);
-    return lowered({ program, operands, params: [count, n], workgroups: groups(count) });
+    const across = acrossRow(n);
+    const program = perRow(typed, {}, `${rowSums} ${text}`, across);
+    return lowered(launchRows(program, operands, count, n, across));
   });
 }
 
@@ -34,7 +54,7 @@ export const kernels: GpuKernels = {
     dtypes: floats,
     lower: overRows(
       { x: 'f32', y: 'mut f32' },
-      each('y[base + i] = fDiv(fExp(x[base + i] - top), total);'),
+      stored((k) => `fExp(x${k} - top) * share`),
       [0, 1],
     ),
   },
@@ -42,7 +62,7 @@ export const kernels: GpuKernels = {
     dtypes: floats,
     lower: overRows(
       { x: 'f32', y: 'mut f32' },
-      `let level = fLog(total); ${each('y[base + i] = (x[base + i] - top) - level;')}`,
+      `let log = fLog(total); ${stored((k) => `(x${k} - top) - log`)}`,
       [0, 1],
     ),
   },
@@ -50,11 +70,11 @@ export const kernels: GpuKernels = {
     dtypes: floats,
     lower: overRows(
       { x: 'f32', labels: 'f32', loss: 'mut f32', y: 'mut f32' },
-      `let level = fLog(total);
+      `let log = fLog(total);
       ${total('mass', 'labels[base + i]')}
-      ${total('entropy', 'labels[base + i] * (level - (x[base + i] - top))')}
-      if (t == 0u) { loss[row] = entropy; }
-      ${each('y[base + i] = fDiv(fExp(x[base + i] - top), total) * mass - labels[base + i];')}`,
+      ${total('entropy', 'labels[base + i] * (log - (x[base + i] - top))')}
+      ${once('loss[row] = entropy;')}
+      ${stored((k) => `fExp(x${k} - top) * share * mass - label${k}`, 'let label# = labels[base + i#];')}`,
       [0, 1, 2, 3],
     ),
   },
@@ -62,10 +82,10 @@ export const kernels: GpuKernels = {
     dtypes: floats,
     lower: overRows(
       { x: 'f32', labels: '', loss: 'mut f32', y: 'mut f32', fault: 'mut atomic<u32>' },
-      `if (t == 0u) {
-        if (hit < p.n) { loss[row] = fLog(total) - (x[base + hit] - top); } else { loss[row] = 0.0; ${raise(4)} }
-      }
-      ${each('y[base + i] = fDiv(fExp(x[base + i] - top), total) - select(0.0, 1.0, i == hit);')}`,
+      `${once(
+        `if (hit < p.n) { loss[row] = fLog(total) - (x[base + hit] - top); } else { loss[row] = 0.0; ${raise(4)} }`,
+      )}
+      ${stored((k) => `fExp(x${k} - top) * share - select(0.0, 1.0, i${k} == hit)`)}`,
       [0, 1, 2, 3, FAULT],
     ),
   },
