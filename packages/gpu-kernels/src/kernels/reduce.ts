@@ -93,9 +93,16 @@ function treeOf({ combine }: Reduction, across: string, start: string): string {
 }
 
 /** The entry point of kernels in which each workgroup makes one thing: its number is `row`, the thread's `t`. */
-const GROUP_ENTRY = `@compute @workgroup_size(${GROUP})
+const groupEntry = (threads: number): string => `@compute @workgroup_size(${threads})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u, @builtin(local_invocation_index) t: u32) {
   let row = group.y * all.x + group.x;`;
+
+/** The entry point of kernels in which `ACROSS` threads make one thing. Behind the last, they make nothing, but read what that needs. */
+const SHARED_ENTRY = `@compute @workgroup_size(${GROUP})
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u, @builtin(local_invocation_index) index: u32) {
+  let t = index % ACROSS; let start = index - t;
+  let wanted = (group.y * all.x + group.x) * (${GROUP}u / ACROSS) + index / ACROSS; let isRow = wanted < p.rows;
+  let row = min(wanted, p.rows - 1u);`;
 
 /** Elements of a row whose loads a thread issues before it uses the first. */
 const AT_ONCE = 4;
@@ -109,12 +116,16 @@ export function each(body: string): string {
  * Statements for each place of a row, several at once: `load` declares what place `i`k needs, and `use` does the work, which may see `many` of
  * them: k from 0 on.
  */
-export function eachOf(load: (k: number) => string, use: (many: readonly number[]) => string): string {
-  const many = Array.from({ length: AT_ONCE }, (_, k) => k);
+export function eachOf(
+  load: (k: number) => string,
+  use: (many: readonly number[]) => string,
+  atOnce: number = AT_ONCE,
+): string {
+  const many = Array.from({ length: atOnce }, (_, k) => k);
   const loads = (some: readonly number[]): string =>
     some.map((k) => `let i${k} = i${k === 0 ? '' : ` + ${k}u * ACROSS`}; ${load(k)}`).join(' ');
   return `for (var i = t; i < count; ) {
-    if (i + ${AT_ONCE - 1}u * ACROSS < count) { ${loads(many)} ${use(many)} i += ${AT_ONCE}u * ACROSS; }
+    if (i + ${atOnce - 1}u * ACROSS < count) { ${loads(many)} ${use(many)} i += ${atOnce}u * ACROSS; }
     else { ${loads([0])} ${use([0])} i += ACROSS; }
   }`;
 }
@@ -140,8 +151,8 @@ export function acrossRow(n: number): number {
 }
 
 /**
- * A kernel of floats in which `across` threads, a power of 2 up to a workgroup, do the work of a row, its number; `body` is made by the functions above.
- * Where several rows share a workgroup, threads behind the last row read that one, and make nothing.
+ * A kernel of floats in which `across` threads, a power of 2, do the work of a row, its number; `body` is made by the functions above. Workgroups of more
+ * than 256 threads are for GPUs of NVIDIA.
  */
 export function perRow(
   buffers: Readonly<Record<string, string>>,
@@ -150,17 +161,12 @@ export function perRow(
   across: number = GROUP,
 ): GpuProgram {
   const entry =
-    across === GROUP
-      ? `${GROUP_ENTRY} if (row < p.rows) { let start = 0u; let isRow = true; let count = p.n; var mine = 0.0; ${body} }`
-      : `@compute @workgroup_size(${GROUP})
-fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u, @builtin(local_invocation_index) index: u32) {
-  let t = index % ACROSS; let start = index - t;
-  let wanted = (group.y * all.x + group.x) * ${GROUP / across}u + index / ACROSS; let isRow = wanted < p.rows;
-  let row = min(wanted, p.rows - 1u); let count = select(0u, p.n, isRow);
-  var mine = 0.0; ${body}`;
+    across < GROUP
+      ? `${SHARED_ENTRY} let count = select(0u, p.n, isRow); var mine = 0.0; ${body}`
+      : `${groupEntry(across)} if (row < p.rows) { let start = 0u; let isRow = true; let count = p.n; var mine = 0.0; ${body} }`;
   return programOf(`${head(buffers, { rows: 'u32', n: 'u32', ...params })}
 const ACROSS: u32 = ${across}u;
-var<workgroup> part: array<f32, ${GROUP}>;
+var<workgroup> part: array<f32, ${Math.max(GROUP, across)}>;
 ${entry}
 }`);
 }
@@ -178,7 +184,7 @@ export function launchRows(
     program,
     operands,
     params: [rows, n, ...params],
-    workgroups: groups(Math.ceil((rows * across) / GROUP)),
+    workgroups: groups(Math.ceil((rows * across) / Math.max(GROUP, across))),
   };
 }
 
@@ -246,23 +252,26 @@ function threadProgram({ dtype, reduction, layout, finish }: Plan): GpuProgram {
   );
 }
 
-/** A workgroup for each output and each of the `chunks` that what it reduces is cut into. */
-function groupProgram({ dtype, reduction, layout, finish }: Plan, isLast: boolean): GpuProgram {
+/** `across` threads for each output and each of the `chunks` that what it reduces is cut into. */
+function groupProgram(
+  { dtype, reduction, layout, finish }: Plan,
+  isLast: boolean,
+  across: number,
+): GpuProgram {
   const { kept, reduced } = layout;
   const type = valueTypeOf(dtype);
   return programOf(`${head(
     { x: storedType(dtype), y: `mut ${isLast ? storedType(dtype) : type}` },
     { rows: 'u32', count: 'u32', chunks: 'u32', chunk: 'u32', ...layoutFields(kept.length, reduced.length) },
   )}
+const ACROSS: u32 = ${across}u;
 var<workgroup> part: array<${type}, ${GROUP}>;
-${GROUP_ENTRY}
-  if (row < p.rows) {
-    let output = row / p.chunks; let first = (row % p.chunks) * p.chunk; let last = min(first + p.chunk, p.count);
-    ${baseOf('output', kept.length)} var mine: ${type} = ${reduction.start};
-    for (var r = first + t; r < last; r += ${GROUP}u) { ${placeAt('r', reduced.length)} mine = ${reduction.combine('mine', element(dtype))}; }
-    ${treeOf(reduction, `${GROUP}u`, '')}
-    if (t == 0u) { let mine = part[0]; y[row] = ${finish}; }
-  }
+${SHARED_ENTRY}
+  let output = row / p.chunks; let first = (row % p.chunks) * p.chunk; let last = min(first + p.chunk, p.count);
+  ${baseOf('output', kept.length)} var mine: ${type} = ${reduction.start};
+  for (var r = first + t; r < last; r += ACROSS) { ${placeAt('r', reduced.length)} mine = ${reduction.combine('mine', element(dtype))}; }
+  ${treeOf(reduction, 'ACROSS', 'start + ')}
+  if (t == 0u && isRow) { let mine = part[start]; y[row] = ${finish}; }
 }`);
 }
 
@@ -375,10 +384,16 @@ export function reduceDispatches(
   const chunks = count > MANY && outputs < 64 ? Math.min(GROUP, Math.ceil(count / 4096)) : 1;
   const chunk = Math.ceil(count / chunks);
   const rows = outputs * chunks;
-  const program = groupProgram(plan(chunks === 1 ? mean('mine') : 'mine'), chunks === 1);
+  const across = acrossRow(chunk);
+  const program = groupProgram(plan(chunks === 1 ? mean('mine') : 'mine'), chunks === 1, across);
   const to = chunks === 1 ? y : extra(4 * rows);
   const dispatches: Dispatch[] = [
-    { program, operands: [x, to], params: [rows, count, chunks, chunk, ...params], workgroups: groups(rows) },
+    {
+      program,
+      operands: [x, to],
+      params: [rows, count, chunks, chunk, ...params],
+      workgroups: groups(Math.ceil((rows * across) / GROUP)),
+    },
   ];
   if (chunks > 1) {
     const type = valueTypeOf(dtype as NumericDType);

@@ -177,6 +177,17 @@ function recordLarge(recorder: Recorder): void {
       core.nn.sparseSoftmaxCrossEntropyWithLogits(labels, logits);
       core.nn.softmaxCrossEntropyWithLogits(core.nn.softmax(logits.mul(0.5)), logits);
     });
+  // GPUs of NVIDIA have larger workgroups for these.
+  recorder.capability = 80;
+  record('longer rows', 4000, () => {
+    const logits = numbers([2, 9001], () => random() * 20 - 10);
+    core.nn.sparseSoftmaxCrossEntropyWithLogits(
+      numbers([2], () => 9000, 'int32'),
+      logits,
+    );
+    core.nn.softmax(logits);
+  });
+  recorder.capability = 0;
   record('gradients of gathers', 16, () => {
     const gradient = (x: Tensor, y: () => Tensor): void => {
       const tape = new GradientTape();
