@@ -1,11 +1,12 @@
 // Calls of kernels for GPUs that a recorder notes: those of all ops' samples, larger ones, and those that tensor cores make. Tests run them, and the tool that
 // compiles kernels for the package compiles their programs.
 import { GradientTape } from '@eagre/autodiff';
-import { type NumericDType, registerBackend } from '@eagre/backend';
+import { type NumericDType, registerBackend, type TensorRef } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import * as core from '@eagre/core';
 import { constant, type Tensor, withBackend } from '@eagre/core';
 import { execute, listOps, type Op } from '@eagre/core/internal';
+import { tensor } from '../../../backend-js/src/testing/kernels.ts';
 import { Recorder } from '../../../gpu-kernels/src/testing/recorder.ts';
 import { generator, hasFloats, materialize } from '../values.ts';
 
@@ -183,6 +184,81 @@ function recordLarge(recorder: Recorder): void {
       );
       tape.gradient(y, parameters, { outputGradients: floats(150, 70) });
     });
+  // Some weights become nearly 0.
+  recorder.ulp = 4000;
+  for (const dtype of ['float32', 'bfloat16'] as const)
+    for (const [name, slots, scalars, attrs] of [
+      ['ApplyGradientDescent', 0, 1, {}],
+      ['ApplyMomentum', 1, 1, { momentum: 0.9, nesterov: true }],
+      ['ApplyRMSProp', 3, 1, { rho: 0.9, momentum: 0.5, epsilon: 1e-3, centered: true }],
+      ['ApplyAdam', 3, 2, { beta1: 0.9, beta2: 0.99, epsilon: 1e-3, weightDecay: 0.1, amsgrad: true }],
+    ] as const) {
+      recorder.label = `${name} of ${dtype}`;
+      const of = (size: number): TensorRef =>
+        tensor(
+          dtype,
+          [size],
+          Array.from({ length: size }, () => 0.5 + random()),
+        );
+      const variables = [3, 0, 2100].map((size) => Array.from({ length: slots + 2 }, () => of(size)));
+      const rates = Array.from({ length: scalars }, () => tensor('float64', [], [random()]));
+      const kernel = recorder.kernel(name, [dtype]);
+      kernel?.(
+        [...variables.flat(), ...rates],
+        variables.flatMap((all) => all.slice(0, -1)),
+        {
+          count: variables.length,
+          ...attrs,
+        },
+      );
+    }
+  // Differences of weights and labels: off by few units of the largest.
+  for (const dtype of ['float32', 'bfloat16'] as const)
+    record(`long rows of ${dtype}`, 4000, () => {
+      const rows = numbers([3, 700], () => (random() < 0.1 ? Number.NEGATIVE_INFINITY : random() * 9), dtype);
+      core.nn.softmax(rows);
+      core.nn.logSoftmax(rows);
+      const logits = numbers([9, 300], () => random() * 20 - 10, dtype);
+      const labels = numbers([9], () => Math.floor(random() * 300), 'int32');
+      core.nn.sparseSoftmaxCrossEntropyWithLogits(labels, logits);
+      core.nn.softmaxCrossEntropyWithLogits(core.nn.softmax(logits.mul(0.5)), logits);
+    });
+  // GPUs of NVIDIA have larger workgroups for these.
+  recorder.capability = 80;
+  record('longer rows', 4000, () => {
+    const logits = numbers([2, 9001], () => random() * 20 - 10);
+    core.nn.sparseSoftmaxCrossEntropyWithLogits(
+      numbers([2], () => 9000, 'int32'),
+      logits,
+    );
+    core.nn.softmax(logits);
+  });
+  recorder.capability = 0;
+  record('gradients of gathers', 16, () => {
+    const gradient = (x: Tensor, y: () => Tensor): void => {
+      const tape = new GradientTape();
+      tape.watch(x);
+      const made = tape.record(y);
+      tape.gradient(made, x, { outputGradients: numbers(made.shape, () => Math.round(random() * 16) / 8) });
+    };
+    const x = numbers([2, 9, 5], random);
+    for (const dtype of ['int32', 'int64'] as const) {
+      const indices = (...shape: number[]): Tensor =>
+        numbers(shape, () => Math.floor(random() * random() * 9), dtype);
+      gradient(x, () => core.gather(x, indices(50), { axis: 1 }));
+      gradient(x, () => core.gather(x, indices(2, 35), { axis: 1, batchDims: 1 }));
+    }
+    const table = numbers([40, 3], random);
+    gradient(table, () =>
+      core.gather(
+        table,
+        numbers([1100], () => Math.floor(random() * random() * 40), 'int32'),
+      ),
+    );
+    const image = numbers([2, 13, 9, 3], random);
+    gradient(image, () => core.nn.maxPool(image, { ksize: 3, strides: 2, padding: 'SAME' }));
+    gradient(image, () => core.nn.maxPool(image, { ksize: [4, 2], strides: [1, 3] }));
+  });
   record('columns of integers and bools', 0, () => {
     const x = numbers([2, 600, 6], () => Math.floor(random() * 200) - 100, 'int32');
     core.sum(x, 1);
