@@ -170,6 +170,13 @@ const FAST_RECURRENT = [
   [258, 2, 1, 13],
 ] as const;
 
+/** Those whose products over all steps are made of TensorFloat-32. */
+const CORE_RECURRENT = [
+  [7, 3, 16, 17],
+  [5, 8, 20, 16],
+  [2, 0, 16, 16],
+] as const;
+
 /** @param ulp how far results may be off. */
 function recordRecurrentInto(recorder: Recorder, sizes: readonly (readonly number[])[], ulp: number): void {
   const random = generator(23);
@@ -206,6 +213,7 @@ export function recordRecurrent(): Recorder {
   recorder.capability = 90;
   registerBackend(recorder, -1);
   recordRecurrentInto(recorder, FAST_RECURRENT, 64);
+  recordRecurrentInto(recorder, CORE_RECURRENT, 2 ** 13);
   return recorder;
 }
 
