@@ -43,9 +43,6 @@ const hopperPrelude = `#ifndef EAGRE_HOPPER
 #ifndef EAGRE_SHIM
 typedef unsigned long long tc_barrier;
 __device__ __forceinline__ u32 tc_uniform(u32 x) { return __shfl_sync(0xffffffffu, x, 0); }
-__device__ __forceinline__ void tc_copy4(void* to, const void* from, bool inside) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(tc_shared(to)), "l"(from), "r"(inside ? 4 : 0) : "memory");
-}
 __device__ __forceinline__ void tc_store4(u32* to, u32 word) { *to = word; }
 __device__ __forceinline__ void tc_barrier_init(tc_barrier* barrier, u32 count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(tc_shared(barrier)), "r"(count) : "memory");

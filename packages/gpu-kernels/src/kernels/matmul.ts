@@ -1,7 +1,8 @@
 // Matrix products, with batches that broadcast.
-import { product } from '@eagre/backend';
-import { broadcastSteps, fields, mergeAxes, placeOf } from './elements.ts';
+import { type NumericDType, product } from '@eagre/backend';
+import { type Axes, broadcastSteps, fields, mergeAxes, placeOf } from './elements.ts';
 import { alwaysFits, type Call, type GpuKernels, type Lowered, lowered } from './kernel.ts';
+import { type LibraryProduct, libraryProduct } from './library-product.ts';
 import { productDispatch } from './product.ts';
 import type { Value } from './product-factors.ts';
 import { floats } from './scalar-program.ts';
@@ -20,14 +21,50 @@ function batchValues(rank: number): readonly Value[] {
   return values;
 }
 
-function matmul({ inputs: [a, b, bias], outputs: [y], attrs }: Call): Lowered | undefined {
-  const rank = y.shape.length;
-  const [m, n] = y.shape.slice(-2);
-  const { transposeA, transposeB } = attrs;
-  const k = a.shape[a.shape.length - (transposeA ? 2 : 1)];
-  const batch = y.shape.slice(0, rank - 2);
+interface Sizes {
+  readonly rows: number;
+  readonly columns: number;
+  readonly depth: number;
+  /** Of the batches, with the steps of a and b in matrices. */
+  readonly axes: Axes;
+}
+
+function sizesOf({ inputs: [a, b], outputs: [y], attrs }: Pick<Call, 'inputs' | 'outputs' | 'attrs'>): Sizes {
+  const [rows, columns] = y.shape.slice(-2);
+  const depth = a.shape[a.shape.length - (attrs.transposeA ? 2 : 1)];
+  const batch = y.shape.slice(0, -2);
   const steps = [a, b].map((x) => broadcastSteps(x.shape.slice(0, -2), batch));
-  const axes = mergeAxes(batch, steps);
+  return { rows, columns, depth, axes: mergeAxes(batch, steps) };
+}
+
+/** A call of `MatMul` for libraries of products. @returns undefined where a kernel does better. */
+export function libraryMatmul(call: Pick<Call, 'inputs' | 'outputs' | 'attrs'>): LibraryProduct | undefined {
+  const { outputs, inputs, attrs } = call;
+  const operands = [...inputs, ...outputs].map((_, i) => i);
+  const { axes, ...sizes } = sizesOf(call);
+  return libraryProduct(
+    {
+      ...sizes,
+      operands,
+      dtype: outputs[0].dtype as NumericDType,
+      transposeA: attrs.transposeA as boolean,
+      transposeB: attrs.transposeB as boolean,
+      hasBias: inputs.length > 2,
+      hasRelu: attrs.activation === 1,
+    },
+    axes.sizes,
+    axes.steps,
+  );
+}
+
+function matmul(call: Call): Lowered | undefined {
+  const {
+    inputs: [, , bias],
+    outputs: [y],
+    attrs,
+  } = call;
+  const { rows: m, columns: n, depth: k, axes } = sizesOf(call);
+  const { transposeA, transposeB } = attrs;
   const r = axes.sizes.length;
   const dispatch = productDispatch(
     {
@@ -47,9 +84,11 @@ function matmul({ inputs: [a, b, bias], outputs: [y], attrs }: Call): Lowered | 
     },
     bias === undefined ? [0, 1, 2] : [0, 1, 2, 3],
     [...axes.sizes, ...axes.steps.flat()],
-    [product(batch), m, n, k],
+    [product(axes.sizes), m, n, k],
   );
-  return dispatch && lowered(dispatch);
+  if (dispatch === undefined || y.dtype === 'int32') return dispatch && lowered(dispatch);
+  const library = libraryMatmul(call);
+  return lowered(library === undefined ? dispatch : { ...dispatch, library });
 }
 
 export const kernels: GpuKernels = { MatMul: { dtypes: [...floats, 'int32'], lower: alwaysFits(matmul) } };

@@ -16,7 +16,7 @@ import {
   programOf,
   TEMPORARY,
 } from './kernel.ts';
-import type { Factor, Product, ProductSizes, Value } from './product-factors.ts';
+import { type Factor, FEW, type Product, type ProductSizes, type Value } from './product-factors.ts';
 import { binary, floatType, ofFloats, rounded } from './scalar-program.ts';
 
 /** A tile is so wide and high, and goes so deep at once; a thread makes 4 by 4 of its elements. */
@@ -161,8 +161,6 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u
   };
 }
 
-/** Fewer rows, columns or depth fill no tile of tensor cores. */
-const FEW = 16;
 /** Products of fewer tiles leave multiprocessors idle: a deep one is cut into parts, whose sums are added afterwards. */
 const MANY_TILES = 128;
 /** A part has at least so many steps of the depth. */

@@ -15,6 +15,7 @@ import {
   perThread,
   programOf,
 } from './kernel.ts';
+import { libraryMatrices } from './library-product.ts';
 import { copy } from './moves.ts';
 import { productDispatch } from './product.ts';
 import { type GradSweep, gruGradSweep, gruSweep, lstmGradSweep, lstmSweep } from './recurrent-sweeps.ts';
@@ -168,7 +169,8 @@ function ofInput(
   gates: number,
   operands: readonly number[],
 ): Dispatch | undefined {
-  return productDispatch(
+  const [rows, columns, depth] = [batch * time, gates * units, features];
+  const dispatch = productDispatch(
     {
       dtype: 'float32',
       buffers: ['x', 'kernel', 'bias'],
@@ -179,8 +181,18 @@ function ofInput(
     },
     operands,
     [],
-    [1, batch * time, gates * units, features],
+    [1, rows, columns, depth],
   );
+  return withLibrary(dispatch, { operands, dtype: 'float32', rows, columns, depth, hasBias: true });
+}
+
+/** The same with a product of matrices for libraries, where there is one for them. */
+function withLibrary(
+  dispatch: Dispatch | undefined,
+  product: Parameters<typeof libraryMatrices>[0] | undefined,
+): Dispatch | undefined {
+  const library = product && libraryMatrices(product);
+  return dispatch && (library === undefined ? dispatch : { ...dispatch, library });
 }
 
 /** The state before step t of a thread's own unit, where `y` has those after all steps. */
@@ -453,6 +465,9 @@ function weightGrads(sizes: Sizes, gates: number, at: GradPlaces): Lowered | und
   const steps = batch * time;
   const width = gates * units;
   const gateAt = (step: string, column: string): string => `${step} * 4u * p.units + ${column}`;
+  // Those of GRU's four parts that the kernel has are no matrix whose rows follow each other.
+  const forLibrary = (product: Parameters<typeof libraryMatrices>[0]): typeof product | undefined =>
+    gates === 4 ? product : undefined;
   const [before, partial] = [at.scratch, at.scratch + 1];
   const dispatches: (Dispatch | undefined)[] = [];
   if (width > 0) {
@@ -472,57 +487,87 @@ function weightGrads(sizes: Sizes, gates: number, at: GradPlaces): Lowered | und
         ),
       );
     dispatches.push(
-      productDispatch(
-        {
-          dtype: 'float32',
-          buffers: ['before', 'dgates'],
-          params: { units: 'u32' },
-          left: { buffer: 'before', at: 'deep * p.rows + row', inner: 'side', run: units },
-          right: {
-            buffer: 'dgates',
-            at: gateAt('deep', partOf(gates, 'column')),
-            inner: 'side',
-            run: units,
+      withLibrary(
+        productDispatch(
+          {
+            dtype: 'float32',
+            buffers: ['before', 'dgates'],
+            params: { units: 'u32' },
+            left: { buffer: 'before', at: 'deep * p.rows + row', inner: 'side', run: units },
+            right: {
+              buffer: 'dgates',
+              at: gateAt('deep', partOf(gates, 'column')),
+              inner: 'side',
+              run: units,
+            },
+            at: 'row * p.columns + column',
           },
-          at: 'row * p.columns + column',
-        },
-        [before, at.dgates, at.drecurrent],
-        [units],
-        [1, units, width, steps],
+          [before, at.dgates, at.drecurrent],
+          [units],
+          [1, units, width, steps],
+        ),
+        forLibrary({
+          operands: [before, at.dgates, at.drecurrent],
+          dtype: 'float32',
+          rows: units,
+          columns: width,
+          depth: steps,
+          transposeA: true,
+        }),
       ),
       ...biasGrad(sizes, steps, gates, [at.dgates, at.dbias, partial]),
     );
   }
   if (width > 0 && features > 0)
     dispatches.push(
-      productDispatch(
-        {
+      withLibrary(
+        productDispatch(
+          {
+            dtype: 'float32',
+            buffers: ['x', 'dgates'],
+            params: { units: 'u32' },
+            left: { buffer: 'x', at: 'deep * p.rows + row', inner: 'side', run: features },
+            right: { buffer: 'dgates', at: gateAt('deep', 'column'), inner: 'side', run: units },
+            at: 'row * p.columns + column',
+          },
+          [at.x, at.dgates, at.dkernel],
+          [units],
+          [1, features, width, steps],
+        ),
+        forLibrary({
+          operands: [at.x, at.dgates, at.dkernel],
           dtype: 'float32',
-          buffers: ['x', 'dgates'],
-          params: { units: 'u32' },
-          left: { buffer: 'x', at: 'deep * p.rows + row', inner: 'side', run: features },
-          right: { buffer: 'dgates', at: gateAt('deep', 'column'), inner: 'side', run: units },
-          at: 'row * p.columns + column',
-        },
-        [at.x, at.dgates, at.dkernel],
-        [units],
-        [1, features, width, steps],
+          rows: features,
+          columns: width,
+          depth: steps,
+          transposeA: true,
+        }),
       ),
     );
   if (at.dx !== undefined && steps * features > 0)
     dispatches.push(
-      productDispatch(
-        {
+      withLibrary(
+        productDispatch(
+          {
+            dtype: 'float32',
+            buffers: ['dgates', 'kernel'],
+            params: { units: 'u32' },
+            left: { buffer: 'dgates', at: gateAt('row', 'deep'), inner: 'deep', run: units },
+            right: { buffer: 'kernel', at: 'column * p.depth + deep', inner: 'deep', run: width },
+            at: 'row * p.columns + column',
+          },
+          [at.dgates, at.kernel, at.dx],
+          [units],
+          [1, steps, features, width],
+        ),
+        forLibrary({
+          operands: [at.dgates, at.kernel, at.dx],
           dtype: 'float32',
-          buffers: ['dgates', 'kernel'],
-          params: { units: 'u32' },
-          left: { buffer: 'dgates', at: gateAt('row', 'deep'), inner: 'deep', run: units },
-          right: { buffer: 'kernel', at: 'column * p.depth + deep', inner: 'deep', run: width },
-          at: 'row * p.columns + column',
-        },
-        [at.dgates, at.kernel, at.dx],
-        [units],
-        [1, steps, features, width],
+          rows: steps,
+          columns: features,
+          depth: width,
+          transposeB: true,
+        }),
       ),
     );
   if (dispatches.some((dispatch) => dispatch === undefined)) return undefined;

@@ -354,6 +354,28 @@ inline unsigned tc_tf32(float x) {
   if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fffffffu;
   return (bits + 0x1000u) & 0xffffe000u;
 }
+inline unsigned tc_pack_bfloat16(float low, float high) {
+  auto narrowed = [](float x) -> unsigned {
+    uint32_t bits;
+    memcpy(&bits, &x, 4);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fff;
+    return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  };
+  return narrowed(low) | narrowed(high) << 16;
+}
+inline unsigned tc_pack_float16(float low, float high) {
+  auto narrowed = [](float x) -> unsigned {
+    if (x != x) return 0x7fff;
+    const unsigned sign = std::signbit(x) ? 0x8000 : 0;
+    const float size = fabsf(x);
+    if (size >= 65520.0f) return sign | 0x7c00;
+    // Below 2^-14 all numbers are as far apart. What rounds up to the next power of two has the next exponent.
+    const int e = size < 6.103515625e-5f ? -14 : ilogbf(size);
+    return sign + unsigned(nearbyintf(ldexpf(size, 10 - e))) + (unsigned(e + 14) << 10);
+  };
+  return narrowed(low) | narrowed(high) << 16;
+}
+inline float tc_exp2(float x) { return exp2f(x); }
 
 // Hopper's: barriers with phases, and products that warpgroups make of what is in shared memory while they go on.
 inline char* tc_memory_bytes() { return shim::memory; }

@@ -105,6 +105,91 @@ function recordLarge(recorder: Recorder): void {
       const [y, mean, variance] = run('FusedBatchNormV3', batch);
       run('FusedBatchNormGradV3', [y, batch[0], batch[1], mean, variance]);
     });
+  // So many that a thread has several words, with ends that fill none; rows that are whole words, and others; rows of one element.
+  for (const dtype of ['float32', 'bfloat16', 'int32', 'uint8'] as const)
+    record(`elementwise functions of rows of ${dtype}`, 4, () => {
+      const some = (...shape: number[]): Tensor => numbers(shape, () => 1 + Math.floor(random() * 9), dtype);
+      const many = dtype === 'uint8' ? 4 : dtype === 'bfloat16' ? 2 : 1;
+      for (const [a, b] of [
+        [[many * 140_001 + 1], [many * 140_001 + 1]],
+        [[330 * many, 420], [420]],
+        [[420], [331 * many, 1]],
+        [[325, many, 421], [421]],
+        [
+          [30, 1, 76],
+          [many, 1, 64, 1],
+        ],
+        [[5, 3, 8], [8]],
+        [
+          [3, 1, 4],
+          [1, 6, 4],
+        ],
+        [
+          [3, 1, 5],
+          [2, 1, 6, 5],
+        ],
+        [
+          [7, 1],
+          [1, 6],
+        ],
+      ]) {
+        const [x, y] = [some(...a), some(...b)];
+        core.maximum(x, y);
+        core.less(x, y);
+        if (dtype === 'int32') core.floorDiv(x, y);
+        if (dtype === 'float32') core.where(core.less(some(...b), constant(4, dtype)), x, y);
+      }
+    });
+  for (const size of [1, 7, 36, 280_003])
+    record(`casts of ${size}`, 0, () => {
+      for (const from of ['float32', 'bfloat16', 'float16', 'bool', 'uint8', 'int8', 'int32'] as const)
+        for (const to of ['float32', 'bfloat16', 'bool', 'uint8', 'int16', 'int32'] as const)
+          if (from !== to && (size < 100 || from === 'float32' || to === 'float32'))
+            core.cast(
+              numbers([size], () => Math.floor(random() * (from === 'bool' ? 2 : 3)), from),
+              to,
+            );
+    });
+  for (const dtype of ['float32', 'bfloat16'] as const)
+    record(`columns of ${dtype}`, 20_000, () => {
+      const floats = (...shape: number[]): Tensor =>
+        numbers(shape, () => 3 + (random() - 0.5) * (random() < 0.01 ? 100 : 1), dtype);
+      const run = (name: string, inputs: Tensor[], attrs = {}): readonly Tensor[] =>
+        execute(listOps().get(name) as Op, inputs, attrs);
+      for (const shape of [
+        [600, 5],
+        [2, 150, 70],
+      ]) {
+        const x = floats(...shape);
+        const channels = shape[shape.length - 1];
+        const image = x.reshape([1, -1, 1, channels]);
+        const [, mean, variance] = run('FusedBatchNormV3', [image, floats(channels), floats(channels)], {
+          epsilon: 0.001,
+        });
+        run('FusedBatchNormGradV3', [floats(...image.shape), image, floats(channels), mean, variance], {
+          epsilon: 0.001,
+        });
+        core.nn.moments(x, shape.length - 2);
+        core.sum(x, shape.length - 2);
+        core.mean(x, 0);
+        core.max(x, shape.length - 2);
+      }
+      const tape = new GradientTape();
+      const parameters = [floats(150, 70), floats(70), floats(70)];
+      for (const watched of parameters) tape.watch(watched);
+      const y = tape.record(() =>
+        core.nn.layerNormalization(parameters[0], { scale: parameters[1], offset: parameters[2] }),
+      );
+      tape.gradient(y, parameters, { outputGradients: floats(150, 70) });
+    });
+  record('columns of integers and bools', 0, () => {
+    const x = numbers([2, 600, 6], () => Math.floor(random() * 200) - 100, 'int32');
+    core.sum(x, 1);
+    core.min(x, 1);
+    const b = numbers([1100, 3], () => (random() < 0.001 ? 1 : 0), 'bool');
+    core.any(b, 0);
+    core.all(core.logicalNot(b), 0);
+  });
   // Near 0 a normal number is the cosine of an angle near a quarter of a turn.
   record('normal numbers', 64, () => {
     for (const seed of [1, 2]) {
@@ -354,14 +439,18 @@ export function recordAttention(): Recorder {
       Array.from({ length: 150 }, () => random() < 0.8),
       'bool',
     );
-    for (const [mask, isCausal, timeFirst, queries, keys, width, values] of [
+    for (const [mask, isCausal, timeFirst, queries, keys, width, values, heads = 2] of [
       [undefined, true, false, 70, 70, 32, 32],
+      [undefined, false, false, 90, 75, 48, 20],
       [seen.reshape([2, 1, 75, 1]), false, false, 75, 90, 16, 40],
       [of(1, 2, 1, 130), true, true, 37, 130, 35, 66],
       [of(2, 1, 66, 20), false, true, 66, 20, dtype === 'float32' ? 64 : 128, dtype === 'float32' ? 52 : 128],
+      // Workgroups of 128 rows, which take many heads.
+      ...(dtype === 'bfloat16' ? ([[undefined, true, true, 66, 70, 16, 16, 60]] as const) : []),
+      ...(dtype === 'float32' ? ([[of(2, 1, 1, 50), true, false, 40, 50, 16, 19, 60]] as const) : []),
     ] as const) {
       const shape = (time: number, size: number): number[] =>
-        timeFirst ? [2, time, 2, size] : [2, 2, time, size];
+        timeFirst ? [2, time, heads, size] : [2, heads, time, size];
       recorder.label = `${dtype}, ${queries} · ${keys}, ${width}, ${values}`;
       const inputs = [
         of(...shape(queries, width)),
