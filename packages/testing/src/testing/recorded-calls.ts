@@ -404,7 +404,7 @@ const RECURRENT = [
   [2, 0, 3, 2],
   [3, 4, 2, 70],
   [2, 2, 1, 128],
-  [1, 2, 1, 131],
+  [17, 2, 1, 131],
   [130, 2, 1, 33],
   [258, 1, 1, 66],
 ] as const;
@@ -420,6 +420,13 @@ const FAST_RECURRENT = [
   [1, 1, 1, 1],
   [130, 3, 1, 9],
   [258, 2, 1, 13],
+] as const;
+
+/** Those whose products over all steps are made of TensorFloat-32. */
+const CORE_RECURRENT = [
+  [7, 3, 16, 17],
+  [5, 8, 20, 16],
+  [2, 0, 16, 16],
 ] as const;
 
 /** @param ulp how far results may be off. */
@@ -458,6 +465,7 @@ export function recordRecurrent(): Recorder {
   recorder.capability = 90;
   registerBackend(recorder, -1);
   recordRecurrentInto(recorder, FAST_RECURRENT, 64);
+  recordRecurrentInto(recorder, CORE_RECURRENT, 2 ** 13);
   return recorder;
 }
 
