@@ -137,13 +137,18 @@ function batchNorm({ inputs: [x, scale], attrs }: Call): Lowered | undefined {
   const { dtype } = x;
   const inner = scale.size;
   const n = x.size / inner;
-  const half = isHalf(dtype);
+  // Mean and variance have the scale's.
+  const half = isHalf(scale.dtype);
   const scratch = half ? [4 * inner, 4 * inner] : [];
   const extra = (bytes: number): number => 5 + scratch.push(bytes);
   // Mean and variance, and those of float32 that y is computed from.
   const exact = half ? [6, 7] : [4, 5];
   const made: Made = {
-    buffers: { mean: 'mut f32', variance: 'mut f32', ...roundedTo(dtype, 'roundedMean', 'roundedVariance') },
+    buffers: {
+      mean: 'mut f32',
+      variance: 'mut f32',
+      ...roundedTo(scale.dtype, 'roundedMean', 'roundedVariance'),
+    },
     operands: half ? [...exact, 4, 5] : exact,
   };
   const lanes = columnLanes(dtype, inner);
@@ -151,7 +156,7 @@ function batchNorm({ inputs: [x, scale], attrs }: Call): Lowered | undefined {
   const apply = columnPass({
     buffers: {
       x: stored,
-      ...ofFloats(dtype, { scale: 'f32', offset: 'f32' }),
+      ...ofFloats(scale.dtype, { scale: 'f32', offset: 'f32' }),
       mean: 'f32',
       variance: 'f32',
       y: `mut ${stored}`,
@@ -278,14 +283,14 @@ function batchNormGrad({ inputs: [dy, x, scale], attrs }: Call): Lowered | undef
   const inner = scale.size;
   const n = x.size / inner;
   const epsilon = attrs.epsilon as number;
-  const half = isHalf(dtype);
+  const half = isHalf(scale.dtype);
   const scratch = half ? [4 * inner, 4 * inner] : [];
   const extra = (bytes: number): number => 7 + scratch.push(bytes);
   const [dscale, doffset] = half ? [8, 9] : [6, 7];
   const lanes = columnLanes(dtype, inner);
   const stored = columnType(dtype, lanes);
   const rounded = (name: string, operand: number): Readonly<Record<string, readonly [string, number]>> =>
-    half ? { [name]: [floatType(dtype), operand] } : {};
+    half ? { [name]: [floatType(scale.dtype), operand] } : {};
   const value = (name: string, k: number, lane: number): string =>
     columnValue(`${name}${k}`, lane, dtype, lanes);
   const load = (k: number): string => `let dy${k} = dy[at${k}]; let x${k} = x[at${k}];`;
@@ -294,7 +299,7 @@ function batchNormGrad({ inputs: [dy, x, scale], attrs }: Call): Lowered | undef
       n,
       inner,
       lanes,
-      inputs: { dy: stored, x: stored, ...ofFloats(dtype, { mean: 'f32', variance: 'f32' }) },
+      inputs: { dy: stored, x: stored, ...ofFloats(scale.dtype, { mean: 'f32', variance: 'f32' }) },
       operands: [0, 1, 3, 4],
       params: { epsilon },
       setUp: perLane(lanes, (lane, at) => `let level${lane} = mean[${at}];`),
@@ -316,7 +321,7 @@ function batchNormGrad({ inputs: [dy, x, scale], attrs }: Call): Lowered | undef
     buffers: {
       dy: stored,
       x: stored,
-      ...ofFloats(dtype, { scale: 'f32', mean: 'f32', variance: 'f32' }),
+      ...ofFloats(scale.dtype, { scale: 'f32', mean: 'f32', variance: 'f32' }),
       dscale: 'f32',
       doffset: 'f32',
       dx: `mut ${stored}`,

@@ -320,8 +320,11 @@ function rowNormGradient(dy: Tensor, x: Tensor, mean: Tensor | null, rstd: Tenso
   return mean === null ? [dx, dGamma] : [dx, dGamma, dy.sum(allButLast(dy))];
 }
 
+const inDType = (t: Tensor, { dtype }: Tensor): Tensor => (t.dtype === dtype ? t : cast(t, dtype));
+
 const batchNorm: Compose = ([x, scale, offset], attrs) => {
-  const t = x as Tensor;
+  // Statistics may have more bits than x.
+  const t = inDType(x as Tensor, scale as Tensor);
   const axes = allButLast(t);
   const mean = t.mean(axes);
   const centred = t.sub(mean);
@@ -330,17 +333,17 @@ const batchNorm: Compose = ([x, scale, offset], attrs) => {
     .add(number(attrs, 'epsilon'))
     .rsqrt()
     .mul(scale as Tensor);
-  return [centred.mul(factor).add(offset as Tensor), mean, variance];
+  return [inDType(centred.mul(factor).add(offset as Tensor), x as Tensor), mean, variance];
 };
 
 const batchNormGradient: Compose = ([dy, x, scale, mean, variance], attrs) => {
-  const [d, t] = [dy as Tensor, x as Tensor];
+  const [d, t] = [inDType(dy as Tensor, scale as Tensor), inDType(x as Tensor, scale as Tensor)];
   const axes = allButLast(d);
   const r = (variance as Tensor).add(number(attrs, 'epsilon')).rsqrt();
   const normal = t.sub(mean as Tensor).mul(r);
   const along = d.mul(normal);
   const flat = d.sub(d.mean(axes)).sub(normal.mul(along.mean(axes)));
-  return [flat.mul((scale as Tensor).mul(r)), along.sum(axes), d.sum(axes)];
+  return [inDType(flat.mul((scale as Tensor).mul(r)), x as Tensor), along.sum(axes), d.sum(axes)];
 };
 
 /** Rows of a sequence, one after the other. */

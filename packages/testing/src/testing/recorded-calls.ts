@@ -105,6 +105,10 @@ function recordLarge(recorder: Recorder): void {
         execute(listOps().get(name) as Op, inputs, { epsilon: 0.001 });
       const [y, mean, variance] = run('FusedBatchNormV3', batch);
       run('FusedBatchNormGradV3', [y, batch[0], batch[1], mean, variance]);
+      // Statistics of float32.
+      const wide = batch.map((t, i) => (i === 0 ? t : t.cast('float32')));
+      const [z, ...statistics] = run('FusedBatchNormV3', wide);
+      run('FusedBatchNormGradV3', [z, wide[0], wide[1], ...statistics]);
     });
   // So many that a thread has several words, with ends that fill none; rows that are whole words, and others; rows of one element.
   for (const dtype of ['float32', 'bfloat16', 'int32', 'uint8'] as const)

@@ -1,5 +1,5 @@
 // Normalisations.
-import { InvalidArgumentError } from '@eagre/backend';
+import { InvalidArgumentError, isHalf, type NumericDType } from '@eagre/backend';
 import type { AxisLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
@@ -11,7 +11,7 @@ import { type Axis, normalizeAxes, sameShape, showShape } from '../../shapes/sha
 import { sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
-import type { Tensor } from '../../tensor/tensor.ts';
+import { Tensor } from '../../tensor/tensor.ts';
 import { ones, zeros } from '../array/creation.ts';
 import { identity, reshape } from '../array/shaping.ts';
 import { layerNormRows, rmsNormRows } from './row-norm.ts';
@@ -57,14 +57,18 @@ const others = (x: Tensor): number[] => Array.from({ length: x.rank - 1 }, (_, i
 const countOf = (x: Tensor): number | Tensor =>
   sizeValue(maxDims(1, sizeOfDims(dims(x).slice(0, -1))), x.dtype);
 
-/** Normalises each channel of a batch by its own mean and variance. */
+/** The same numbers in the dtype of another tensor. */
+const like = (t: Tensor, { dtype }: Tensor): Tensor =>
+  t.dtype === dtype ? t : t.cast(dtype as NumericDType);
+
+/** Normalises each channel of a batch by its own mean and variance, which have the dtype of the scale: x may have fewer bits. */
 const fusedBatchNormOp: Op = defineOp({
   name: 'FusedBatchNormV3',
   kernel: 'FusedBatchNorm',
   infer: ([x, scale]) => [
     { dtype: x.dtype, shape: x.shape },
-    { dtype: x.dtype, shape: scale.shape },
-    { dtype: x.dtype, shape: scale.shape },
+    { dtype: scale.dtype, shape: scale.shape },
+    { dtype: scale.dtype, shape: scale.shape },
   ],
   grad: (g, dy, ...more) => {
     const [x, scale] = g.inputs;
@@ -73,12 +77,12 @@ const fusedBatchNormOp: Op = defineOp({
     const [dx, dScale, dOffset] = execute(fusedBatchNormGradOp, [dy, x, scale, mean, variance], {
       epsilon: g.attrs.epsilon,
     });
-    let total = dx;
-    if (dMean !== null && dMean !== undefined) total = total.add(dMean.div(countOf(x)));
-    if (dVariance !== null && dVariance !== undefined) {
-      total = total.add(x.sub(mean).mul(dVariance.mul(2).div(countOf(x))));
-    }
-    return [total, dScale, dOffset];
+    if (!dMean && !dVariance) return [dx, dScale, dOffset];
+    const wide = like(x, scale);
+    let total = like(dx, scale);
+    if (dMean) total = total.add(dMean.div(countOf(wide)));
+    if (dVariance) total = total.add(wide.sub(mean).mul(dVariance.mul(2).div(countOf(wide))));
+    return [like(total, x), dScale, dOffset];
   },
   // Values near the mean are differences of large terms.
   ulp: 128,
@@ -98,8 +102,8 @@ const fusedBatchNormGradOp: Op = defineOp({
   kernel: 'FusedBatchNormGrad',
   infer: ([dy, , scale]) => [
     { dtype: dy.dtype, shape: dy.shape },
-    { dtype: dy.dtype, shape: scale.shape },
-    { dtype: dy.dtype, shape: scale.shape },
+    { dtype: scale.dtype, shape: scale.shape },
+    { dtype: scale.dtype, shape: scale.shape },
   ],
   grad: (g, ddx, ...more) => batchNormGradGrad(g, ddx, more[0] ?? null, more[1] ?? null),
   ulp: 64,
@@ -119,11 +123,16 @@ const fusedBatchNormGradOp: Op = defineOp({
 
 function batchNormGradGrad(
   g: GradContext,
-  ddx: Tensor,
+  narrow: Tensor,
   ddScale: Tensor | null,
   ddOffset: Tensor | null,
 ): Tensor[] {
-  const [dy, x, scale, mean, variance] = g.inputs;
+  const [, , scale, mean, variance] = g.inputs;
+  const [dy, x, ddx] = [g.inputs[0], g.inputs[1], narrow].map((t) => like(t, scale)) as [
+    Tensor,
+    Tensor,
+    Tensor,
+  ];
   const axes = others(x);
   const n = countOf(x);
   const total = (t: Tensor): Tensor => t.sum(axes);
@@ -150,12 +159,14 @@ function batchNormGradGrad(
   if (ddOffset !== null) toDy = toDy.add(ddOffset);
   const toX = toXhat.mul(r);
   const toR = scale.mul(inner).add(total(toXhat.mul(centred)));
-  return [toDy, toX, r.mul(inner), total(toX).neg(), toR.mul(r.mul(r).mul(r)).mul(-0.5)];
+  const toMean = total(toX).neg();
+  const toVariance = toR.mul(r.mul(r).mul(r)).mul(-0.5);
+  return [like(toDy, narrow), like(toX, narrow), r.mul(inner), toMean, toVariance];
 }
 
 /**
  * Batch normalisation over the last axis, each channel by its own statistics; all of `y` in one pass.
- * @param scale, offset [channels], or `null` for 1 and 0.
+ * @param scale, offset [channels], or `null` for 1 and 0. Both may be float32 where x has 16 bits: so are mean and variance then.
  * @param options.epsilon 0.001 by default.
  * @param options.isTraining false normalises by the given `mean` and `variance` instead, which are returned.
  * @returns y and the batch's mean and (biased) variance.
@@ -177,19 +188,22 @@ export const fusedBatchNorm: NamedFunction<
       throw new InvalidArgumentError(`x has shape ${showShape(t.shape)}, expected rank 2 or more`, op);
     const epsilon = options.epsilon ?? 1e-3;
     const channels = toShape([dims(t)[t.rank - 1]]);
+    const isTraining = options.isTraining ?? true;
+    const isWide = (v: TensorLike | null): boolean => v instanceof Tensor && v.dtype === 'float32';
+    const dtype = isTraining && isHalf(t.dtype) && (isWide(scale) || isWide(offset)) ? 'float32' : t.dtype;
     const vector = (value: TensorLike, what: string): Tensor => {
-      const v = toTensor(value, t.dtype);
-      if (v.dtype !== t.dtype || !sameShape(v.shape, channels)) {
+      const v = toTensor(value, dtype);
+      if (v.dtype !== dtype || !sameShape(v.shape, channels)) {
         throw new InvalidArgumentError(
-          `${what} is ${v.dtype} ${showShape(v.shape)}, expected ${t.dtype} ${showShape(channels)}`,
+          `${what} is ${v.dtype} ${showShape(v.shape)}, expected ${dtype} ${showShape(channels)}`,
           op,
         );
       }
       return v;
     };
-    const s = scale === null ? ones(channels, t.dtype) : vector(scale, 'scale');
-    const o = offset === null ? zeros(channels, t.dtype) : vector(offset, 'offset');
-    if (options.isTraining ?? true) {
+    const s = scale === null ? ones(channels, dtype) : vector(scale, 'scale');
+    const o = offset === null ? zeros(channels, dtype) : vector(offset, 'offset');
+    if (isTraining) {
       const [y, mean, variance] = execute(fusedBatchNormOp, [t, s, o], { epsilon });
       return { y, mean, variance };
     }

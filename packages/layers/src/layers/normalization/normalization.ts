@@ -31,6 +31,7 @@ import type { InitializerLike } from '../../initializers/initializers.ts';
 import {
   builtAtOnce,
   type CallOptions,
+  computesWide,
   type FromConfig,
   Layer,
   type LayerOptions,
@@ -156,13 +157,14 @@ export class BatchNormalization extends Normalization {
 
   /** @param options.mask which places count in training, true or not 0, of the input's shape without the channels. */
   override call(inputs: Tensor, { training, mask }: CallOptions = {}): Tensor {
-    const given = inPrecision(this, inputs);
+    const trains = training === true && this.trainable;
+    const given = trains && !mask && this.#takesNarrow(inputs) ? inputs : inPrecision(this, inputs);
     const axis = this.#channelAxis(given.shape);
     const last = axis === given.rank - 1;
     // The kernel wants the channels last.
     const x = last ? given : given.moveAxis(axis, -1);
     const seen = mask === undefined || mask === null ? null : toTensor(mask as TensorLike);
-    const y = training === true && this.trainable ? this.#train(x, seen) : this.#infer(x);
+    const y = trains ? this.#train(x, seen) : this.#infer(x);
     return last ? y : y.moveAxis(-1, axis);
   }
 
@@ -171,11 +173,22 @@ export class BatchNormalization extends Normalization {
     return inputShape;
   }
 
+  /** Whether the kernel itself reads 16 bits and keeps the statistics in float32: as if it were given float32, without the copies. */
+  #takesNarrow({ dtype }: Tensor): boolean {
+    if (this.#isTogether || (this.gamma === null && this.beta === null)) return false;
+    return computesWide(this) && dtype === this.computeDtype && isFloating(dtype);
+  }
+
+  /** Whether statistics are those of all replicas. */
+  get #isTogether(): boolean {
+    return this.synchronized && (distribution.replica?.strategy.numReplicasInSync ?? 1) > 1;
+  }
+
   #train(x: Tensor, mask: Tensor | null): Tensor {
-    const replicas = distribution.replica?.strategy.numReplicasInSync ?? 1;
-    const together = this.synchronized && replicas > 1;
+    const together = this.#isTogether;
     // Computed in 32 bits where variables have 16.
-    const [gamma, beta] = [this.gamma, this.beta].map((v) => (v === null ? null : cast(v, x.dtype)));
+    const dtype = computesWide(this) ? 'float32' : x.dtype;
+    const [gamma, beta] = [this.gamma, this.beta].map((v) => (v === null ? null : cast(v, dtype)));
     const { y, mean, variance } = together
       ? this.#overReplicas(distribution.replica as DistributionReplica, x, mask)
       : mask === null

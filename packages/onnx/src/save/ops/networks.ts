@@ -12,6 +12,7 @@ import {
   subDims,
 } from '@eagre/core/internal';
 import type { GraphNode, GraphValue } from '@eagre/graph';
+import { typeNumber } from '../../tensors.ts';
 import { attr, type Row, type Rows } from '../row.ts';
 import { type AttributeValue, type GraphWriter, real } from '../writer.ts';
 import { momentsOf, reduced } from './reductions.ts';
@@ -203,13 +204,18 @@ const rmsNorm: Row = (w, node, [x, gamma]) => {
   return [gamma === undefined ? y : w.add('Mul', [y, gamma]), null];
 };
 
-const batchNorm: Row = (w, node, [x, scale, shift]) => {
+const batchNorm: Row = (w, node, [given, scale, shift]) => {
   const axes = Array.from({ length: rankOf(node) - 1 }, (_, i) => i);
-  const [mean, variance] = momentsOf(w, x as string, axes, false);
-  const { dtype } = input(node);
+  // Statistics may have more bits than what they are of.
+  const [narrow, dtype] = [input(node).dtype, input(node, 1).dtype];
+  const inDType = (x: string, to: DType): string =>
+    narrow === dtype ? x : w.add('Cast', [x], { to: typeNumber(to) });
+  const x = inDType(given as string, dtype);
+  const [mean, variance] = momentsOf(w, x, axes, false);
   const root = w.add('Sqrt', [w.add('Add', [variance, w.scalar(attr(node, 'epsilon'), dtype)])]);
-  const centred = w.add('Div', [w.add('Sub', [x as string, mean]), root]);
-  return [w.add('Add', [w.add('Mul', [centred, scale as string]), shift as string]), mean, variance];
+  const centred = w.add('Div', [w.add('Sub', [x, mean]), root]);
+  const y = w.add('Add', [w.add('Mul', [centred, scale as string]), shift as string]);
+  return [inDType(y, narrow), mean, variance];
 };
 
 // ---- recurrent networks: x [batch, time, features]
