@@ -1,4 +1,5 @@
-// Reductions. A workgroup makes one output by a tree whose order depends on sizes only; where there is little to reduce, a thread does.
+// Reductions. A workgroup makes one output by a tree whose order depends on sizes only, or those of neighboring columns; where there is little to
+// reduce, a thread does.
 import {
   InvalidArgumentError,
   type KernelName,
@@ -7,6 +8,16 @@ import {
   product,
   stridesOf,
 } from '@eagre/backend';
+import {
+  type Columns,
+  columnLanes,
+  columnReduction,
+  columnType,
+  columnValue,
+  launchColumns,
+  mergingOf,
+  piecesOf,
+} from './columns.ts';
 import { fields, launchElements, mergeAxes, perElement, placeOf, rawLoad, takeApart } from './elements.ts';
 import {
   alwaysFits,
@@ -194,6 +205,80 @@ ${GROUP_ENTRY}
 }`);
 }
 
+/** The tensor as columns, where one run of places is reduced and those behind it stay. */
+function columnsOf({ kept, keptSteps, reduced, reducedSteps }: Layout): Columns | undefined {
+  const last = kept.length - 1;
+  if (reduced.length !== 1 || last < 0 || last > 1 || keptSteps[last] !== 1) return undefined;
+  const [n] = reduced;
+  const inner = kept[last];
+  if (reducedSteps[0] !== inner || (last === 1 && keptSteps[0] !== n * inner)) return undefined;
+  return { outer: last === 1 ? kept[0] : 1, n, inner };
+}
+
+/** A pass that reduces columns, of which `finish` is stored. */
+function columnProgram(
+  dtype: NumericDType,
+  made: NumericDType,
+  lanes: 1 | 2,
+  reduction: Reduction,
+  finish: (result: string) => string,
+): GpuProgram {
+  const all = Array.from({ length: lanes }, (_, lane) => lane);
+  return columnReduction({
+    type: valueTypeOf(dtype),
+    buffers: {
+      x: isFloat(dtype) ? columnType(dtype, lanes) : storedType(dtype),
+      y: `mut ${storedType(made)}`,
+    },
+    states: all.map(() => reduction),
+    load: (k) => `let x${k} = ${isFloat(dtype) ? `x[at${k}]` : rawLoad('x', `at${k}`, bytesOf(dtype))};`,
+    use: (k) =>
+      all
+        .map(
+          (lane) => `s${lane} = ${reduction.combine(`s${lane}`, columnValue(`x${k}`, lane, dtype, lanes))};`,
+        )
+        .join(' '),
+    finish: all
+      .map(
+        (lane) =>
+          `y[((plane * p.pieces + part) * p.inner + column) * ${lanes}u + ${lane}u] = ${finish(`s${lane}`)};`,
+      )
+      .join(' '),
+  });
+}
+
+/** The dispatches of a reduction of columns. Pieces of them are reduced to numbers of 32 bits. */
+function columnDispatches(
+  x: number,
+  y: number,
+  dtype: NumericDType,
+  { outer, n, inner }: Columns,
+  reduction: Reduction,
+  finish: (result: string) => string,
+  extra: (bytes: number) => number,
+): readonly Dispatch[] {
+  const lanes = columnLanes(dtype, inner);
+  const cut = piecesOf({ outer, n, inner: inner / lanes }, 'reduce');
+  if (cut.pieces === 1)
+    return [launchColumns(columnProgram(dtype, dtype, lanes, reduction, finish), [x, y], cut)];
+  const exact = isFloat(dtype) ? 'float32' : dtype;
+  // Bools, too, are words then.
+  const word = exact === 'bool' ? 'uint32' : exact;
+  const parts = extra(4 * outer * cut.pieces * inner);
+  return [
+    launchColumns(
+      columnProgram(dtype, word, lanes, reduction, (result) => result),
+      [x, parts],
+      cut,
+    ),
+    launchColumns(
+      columnProgram(word, dtype, 1, reduction, finish),
+      [parts, y],
+      mergingOf(outer, cut.pieces, inner),
+    ),
+  ];
+}
+
 /** Below so many elements, a thread reduces them alone. */
 const FEW = 32;
 /** Above, several workgroups share the work on an output. */
@@ -223,6 +308,9 @@ export function reduceDispatches(
   const plan = (finish: string): Plan => ({ dtype: dtype as NumericDType, reduction, layout, finish });
   if (count < FEW || size === 0)
     return [launch(threadProgram(plan(mean('mine'))), [x, y], [count, ...params], outputs)];
+  const columns = columnsOf(layout);
+  if (columns !== undefined)
+    return columnDispatches(x, y, dtype as NumericDType, columns, reduction, mean, extra);
   const chunks = count > MANY && outputs < 64 ? Math.min(GROUP, Math.ceil(count / 4096)) : 1;
   const chunk = Math.ceil(count / chunks);
   const rows = outputs * chunks;

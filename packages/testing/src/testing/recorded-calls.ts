@@ -241,6 +241,46 @@ function recordLarge(recorder: Recorder): void {
       core.fill([5, 7], 1, { dtype });
       core.fill([many * 140_003], 1, { dtype });
     });
+  for (const dtype of ['float32', 'bfloat16'] as const)
+    record(`columns of ${dtype}`, 20_000, () => {
+      const floats = (...shape: number[]): Tensor =>
+        numbers(shape, () => 3 + (random() - 0.5) * (random() < 0.01 ? 100 : 1), dtype);
+      const run = (name: string, inputs: Tensor[], attrs = {}): readonly Tensor[] =>
+        execute(listOps().get(name) as Op, inputs, attrs);
+      for (const shape of [
+        [600, 5],
+        [2, 150, 70],
+      ]) {
+        const x = floats(...shape);
+        const channels = shape[shape.length - 1];
+        const image = x.reshape([1, -1, 1, channels]);
+        const [, mean, variance] = run('FusedBatchNormV3', [image, floats(channels), floats(channels)], {
+          epsilon: 0.001,
+        });
+        run('FusedBatchNormGradV3', [floats(...image.shape), image, floats(channels), mean, variance], {
+          epsilon: 0.001,
+        });
+        core.nn.moments(x, shape.length - 2);
+        core.sum(x, shape.length - 2);
+        core.mean(x, 0);
+        core.max(x, shape.length - 2);
+      }
+      const tape = new GradientTape();
+      const parameters = [floats(150, 70), floats(70), floats(70)];
+      for (const watched of parameters) tape.watch(watched);
+      const y = tape.record(() =>
+        core.nn.layerNormalization(parameters[0], { scale: parameters[1], offset: parameters[2] }),
+      );
+      tape.gradient(y, parameters, { outputGradients: floats(150, 70) });
+    });
+  record('columns of integers and bools', 0, () => {
+    const x = numbers([2, 600, 6], () => Math.floor(random() * 200) - 100, 'int32');
+    core.sum(x, 1);
+    core.min(x, 1);
+    const b = numbers([1100, 3], () => (random() < 0.001 ? 1 : 0), 'bool');
+    core.any(b, 0);
+    core.all(core.logicalNot(b), 0);
+  });
   // Near 0 a normal number is the cosine of an angle near a quarter of a turn.
   record('normal numbers', 64, () => {
     for (const seed of [1, 2]) {
@@ -279,14 +319,47 @@ function recordLarge(recorder: Recorder): void {
       const [q, k, v] = [floats(1, 2, 37, 35), floats(1, 2, 70, 35), floats(1, 2, 70, 66)];
       core.nn.scaledDotProductAttention(q, k, v, { mask: floats(1, 1, 1, 70), isCausal: true });
     });
-  record('recurrent networks', 4000, () => {
-    const floats = (...shape: number[]): Tensor => numbers(shape, () => random() - 0.5);
-    const execOp = (name: string, inputs: Tensor[], attrs = {}): readonly Tensor[] =>
-      execute(listOps().get(name) as Op, inputs, attrs);
-    for (const [batch, time, features, units] of [
-      [18, 3, 5, 20],
-      [2, 0, 3, 2],
-    ]) {
+  recordRecurrentInto(recorder, RECURRENT, 4000);
+}
+
+/** Batch, time, features and units: parts of the depth, several sequences of a workgroup, ends that fill none, no steps, and units that are too many for one dispatch. */
+const RECURRENT = [
+  [18, 3, 5, 20],
+  [2, 0, 3, 2],
+  [3, 4, 2, 70],
+  [2, 2, 1, 128],
+  [1, 2, 1, 131],
+  [130, 2, 1, 33],
+  [258, 1, 1, 66],
+] as const;
+
+/**
+ * Those whose weights stay in the registers and the memory of multiprocessors. None has both 16 units and 16 steps in all, whose products would be made of
+ * TensorFloat-32.
+ */
+const FAST_RECURRENT = [
+  [3, 4, 2, 70],
+  [2, 3, 1, 128],
+  [5, 2, 3, 33],
+  [1, 1, 1, 1],
+  [130, 3, 1, 9],
+  [258, 2, 1, 13],
+] as const;
+
+/** @param ulp how far results may be off. */
+function recordRecurrentInto(recorder: Recorder, sizes: readonly (readonly number[])[], ulp: number): void {
+  const random = generator(23);
+  const floats = (...shape: number[]): Tensor =>
+    constant(
+      Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => random() - 0.5),
+      'float32',
+    ).reshape(shape);
+  const execOp = (name: string, inputs: Tensor[], attrs = {}): readonly Tensor[] =>
+    execute(listOps().get(name) as Op, inputs, attrs);
+  recorder.ulp = ulp;
+  for (const [batch, time, features, units] of sizes) {
+    recorder.label = `recurrent network of ${batch} × ${time} × ${features}, ${units} units`;
+    withBackend('recorder', () => {
       const [x, dh] = [floats(batch, time, features), floats(batch, time, units)];
       const [h0, c0, dH, dC] = Array.from({ length: 4 }, () => floats(batch, units));
       const weights = (gates: number): [Tensor, Tensor] => [
@@ -299,8 +372,17 @@ function recordLarge(recorder: Recorder): void {
       const gru = [x, h0, ...weights(3)];
       const [h2, , reserve2] = execOp('GRU', [...gru, floats(2, 3 * units)]);
       execOp('GRUGrad', [...gru, h2, reserve2, dh, dH], { inputGradient: true });
-    }
-  });
+    });
+  }
+}
+
+/** Recurrent networks whose weights are read once. */
+export function recordRecurrent(): Recorder {
+  const recorder = new Recorder(jsBackend);
+  recorder.capability = 90;
+  registerBackend(recorder, -1);
+  recordRecurrentInto(recorder, FAST_RECURRENT, 64);
+  return recorder;
 }
 
 /** Rows, depth and columns: whole tiles, ends of tiles, rows that begin at no multiple of 16 bytes. */
@@ -311,6 +393,12 @@ const PRODUCTS = [
 ] as const;
 /** So deep that Hopper's cores use each place for a tile several times. */
 export const DEEP_PRODUCT = [72, 420, 72] as const;
+/** So large that factors whose lines begin at no multiple of 16 bytes are copied before, both of them in one case. */
+const PADDED_PRODUCTS = [
+  [136, 130, 133, false, false],
+  [130, 129, 128, true, true],
+  [128, 131, 130, false, true],
+] as const;
 /** So deep that it is cut into parts, with batches. */
 const CUT_PRODUCT = [2, 20, 1100, 18] as const;
 /** So many tiles that these cores make wide ones. */
@@ -345,6 +433,14 @@ export function recordProducts(capability = 80): Recorder {
       }
     recorder.label = `${dtype}, batches`;
     withBackend('recorder', () => core.matmul(of(2, 1, 24, 40), of(3, 40, 16)));
+    for (const [m, k, n, transposeA, transposeB] of PADDED_PRODUCTS) {
+      recorder.label = `${dtype}, padded ${m} · ${k} · ${n}`;
+      const a = transposeA ? of(k, m) : of(m, k);
+      const b = transposeB ? of(n, k) : of(k, n);
+      withBackend('recorder', () =>
+        execute(matmul, [a, b, of(n)], { transposeA, transposeB, activation: 1 }),
+      );
+    }
     recorder.label = `${dtype}, parts`;
     withBackend('recorder', () => {
       const [batches, m, k, n] = CUT_PRODUCT;
@@ -440,14 +536,18 @@ export function recordAttention(): Recorder {
       Array.from({ length: 150 }, () => random() < 0.8),
       'bool',
     );
-    for (const [mask, isCausal, timeFirst, queries, keys, width, values] of [
+    for (const [mask, isCausal, timeFirst, queries, keys, width, values, heads = 2] of [
       [undefined, true, false, 70, 70, 32, 32],
+      [undefined, false, false, 90, 75, 48, 20],
       [seen.reshape([2, 1, 75, 1]), false, false, 75, 90, 16, 40],
       [of(1, 2, 1, 130), true, true, 37, 130, 35, 66],
       [of(2, 1, 66, 20), false, true, 66, 20, dtype === 'float32' ? 64 : 128, dtype === 'float32' ? 52 : 128],
+      // Workgroups of 128 rows, which take many heads.
+      ...(dtype === 'bfloat16' ? ([[undefined, true, true, 66, 70, 16, 16, 60]] as const) : []),
+      ...(dtype === 'float32' ? ([[of(2, 1, 1, 50), true, false, 40, 50, 16, 19, 60]] as const) : []),
     ] as const) {
       const shape = (time: number, size: number): number[] =>
-        timeFirst ? [2, time, 2, size] : [2, 2, time, size];
+        timeFirst ? [2, time, heads, size] : [2, heads, time, size];
       recorder.label = `${dtype}, ${queries} · ${keys}, ${width}, ${values}`;
       const inputs = [
         of(...shape(queries, width)),
