@@ -17,6 +17,8 @@ export interface CoreRecurrent {
 /** Bytes of shared memory that a block may have, for the compute capabilities that have more than others. */
 const MOST_SHARED: Readonly<Record<number, number>> = { 80: 163 * 1024, 90: 227 * 1024, 100: 227 * 1024 };
 const LEAST_SHARED = 99 * 1024;
+/** Registers of a multiprocessor. */
+const REGISTERS = 2 ** 16;
 /** Numbers that a thread reads at once. */
 const LANES = 4;
 
@@ -39,8 +41,9 @@ function cutOf({ kind, width, rows }: CoreRecurrent): Cut {
   const [outs, parts] = isGrad ? [4, 16] : [gates, 4];
   const threads = 4 * width;
   const pieces = Math.ceil((isGrad ? gates * width : width) / (parts * LANES));
-  // Of the 128 registers that each of 512 threads has, sums and what is read ahead take more for more sequences.
-  const mostKept = Math.floor((rows === 4 ? 32 : rows === 2 ? 56 : 80) / (outs * LANES));
+  // Sums, and what is read ahead, take registers for each sequence.
+  const registers = Math.min(255, Math.floor(REGISTERS / threads));
+  const mostKept = Math.floor((registers - (rows === 4 ? 96 : rows === 2 ? 72 : 48)) / (outs * LANES));
   const kept = Math.min(pieces, mostKept);
   return {
     threads,

@@ -72,6 +72,12 @@ const functions: Readonly<Record<string, string>> = {
     p = fma(p, s, 1.6666665459e-1); p = fma(p, s, 5.0000001201e-1); p = fma(p, s * s, s) + 1.0;
     let k = i32(n); let h = k / 2; let e = p * fPow2(h) * fPow2(k - h);
     return select(select(select(e, 0.0, x < -104.0), fInf(), x > 88.7228394), x, isNaN(x)); }`,
+  // Of what is not above 0. Results too small for whole numbers of 24 bits are 0, as GPUs may have them.
+  fExpBelow: `fn fExpBelow(x: f32) -> f32 {
+    let n = round(x * 1.44269504); let r = fma(n, -0.693359375, x); let s = fma(n, 2.12194440e-4, r);
+    var p = 1.9875691500e-4; p = fma(p, s, 1.3981999507e-3); p = fma(p, s, 8.3334519073e-3); p = fma(p, s, 4.1665795894e-2);
+    p = fma(p, s, 1.6666665459e-1); p = fma(p, s, 5.0000001201e-1); p = fma(p, s * s, s) + 1.0;
+    return select(p * fPow2(i32(max(n, -126.0))), 0.0, x < -87.0); }`,
   fExpm1: `fn fExpm1(x: f32) -> f32 {
     if (fAbs(x) < 0.35) {
       var p = 2.4801587e-5; p = fma(p, x, 1.9841270e-4); p = fma(p, x, 1.3888889e-3); p = fma(p, x, 8.3333333e-3);

@@ -20,9 +20,15 @@ import { copy } from './moves.ts';
 import { productDispatch } from './product.ts';
 import { type GradSweep, gruGradSweep, gruSweep, lstmGradSweep, lstmSweep } from './recurrent-sweeps.ts';
 
-/** A workgroup makes so many states of so many sequences, a thread one. */
-const SIDE = 16;
-const PITCH = SIDE + 1;
+/** A step is made by workgroups of so many threads; each has so many sequences, and so many of their units. */
+const THREADS = 256;
+const ROWS = 16;
+const UNITS = 8;
+/** Sums of a thread for each unit: those of so many sequences. The threads of a unit and these sequences share the depth. */
+const OWN = 4;
+const SHARES = THREADS / (UNITS * (ROWS / OWN));
+/** Numbers of different sequences, and of different units, lie in different banks. */
+const PITCH = ROWS + 1;
 
 interface Sizes {
   readonly batch: number;
@@ -48,12 +54,12 @@ function stepProgram(
 ): GpuProgram {
   return programOf(`${head(buffers, { batch: 'u32', time: 'u32', units: 'u32', t: 'u32' })}
 ${own}
-@compute @workgroup_size(${SIDE * SIDE})
+@compute @workgroup_size(${THREADS})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
-  let ty = thread / ${SIDE}u; let tx = thread % ${SIDE}u;
-  let b = group.y * ${SIDE}u + ty; let unit = group.x * ${SIDE}u + tx;
+  let tx = thread % ${UNITS}u; let top = thread / ${UNITS}u % ${ROWS / OWN}u * ${OWN}u; let share = thread / ${THREADS / SHARES}u;
+  let b = group.y * ${ROWS}u + thread / ${UNITS}u; let unit = group.x * ${UNITS}u + tx;
   ${product}
-  if (b < p.batch && unit < p.units) { let own = b * p.units + unit; let step = b * p.time + p.t; ${cell} }
+  if (thread < ${ROWS * UNITS}u && b < p.batch && unit < p.units) { let own = b * p.units + unit; let step = b * p.time + p.t; ${cell} }
 }`);
 }
 
@@ -64,32 +70,98 @@ function stepDispatch(
   { batch, time, units }: Sizes,
   t: number,
 ): Dispatch {
-  const workgroups = [Math.ceil(units / SIDE), Math.ceil(batch / SIDE), 1] as const;
+  const workgroups = [Math.ceil(units / UNITS), Math.ceil(batch / ROWS), 1] as const;
   return { program, operands, params: [batch, time, units, t], workgroups };
 }
 
-const isTooLarge = ({ batch, units }: Sizes): boolean => Math.max(batch, units) > 65535 * SIDE;
+const isTooLarge = ({ batch, units }: Sizes): boolean => batch > 65535 * ROWS || units > 65535 * UNITS;
+
+const texts = (count: number, text: (i: number) => string): string =>
+  Array.from({ length: count }, (_, i) => text(i)).join(' ');
+
+/** What a product of a step is of: states [sequences, depth] and weights, whose sums each unit has `count` of. */
+interface StepProduct {
+  readonly count: number;
+  /** So deep a tile is. */
+  readonly deep: number;
+  readonly depth: string;
+  /** Statements that set the variable `to` to the number of the sequence `row` at `d` of the depth. */
+  readonly state: (to: string, row: string, d: string) => string;
+  /** Where the weight `k` of a tile is in the tile's depth. */
+  readonly inner: (k: string) => string;
+  /** Statements that set `to` to it, if there is such a unit; `d` is its place in the whole depth. */
+  readonly weight: (to: string, k: string, d: string) => string;
+  /** Its place in the workgroup's memory. */
+  readonly place: (k: string) => string;
+  /** The place of the weight of a thread's unit for the sum `i` at `d` of the tile. */
+  readonly at: (d: string, i: number) => string;
+}
+
+/** Statements after which `sums` are those of a thread's own unit and sequence. What comes next is read while what is there is multiplied. */
+function stepProduct({ count, deep, depth, state, inner, weight, place, at }: StepProduct): string {
+  const [states, weights] = [(ROWS * deep) / THREADS, (count * deep * UNITS) / THREADS];
+  const number = (i: number): string => `(thread + ${i * THREADS}u)`;
+  const read = `${texts(states, (i) => {
+    const [row, d] = [`(group.y * ${ROWS}u + ${number(i)} / ${deep}u)`, `(start + ${number(i)} % ${deep}u)`];
+    return `next${i} = 0.0; if (${row} < p.batch && ${d} < ${depth}) { ${state(`next${i}`, row, d)} }`;
+  })}
+    ${texts(weights, (i) => {
+      const d = `(start + ${inner(number(i))})`;
+      return `coming${i} = 0.0; if (${d} < ${depth}) { ${weight(`coming${i}`, number(i), d)} }`;
+    })}`;
+  return `var sums: array<f32, ${count}>;
+  ${texts(states, (i) => `var next${i} = 0.0;`)} ${texts(weights, (i) => `var coming${i} = 0.0;`)}
+  ${texts(count * OWN, (i) => `var part${i} = 0.0;`)}
+  var start = 0u;
+  ${read}
+  for (var done = 0u; done < ${depth}; done += ${deep}u) {
+    ${texts(states, (i) => `states[${number(i)} % ${deep}u * ${PITCH}u + ${number(i)} / ${deep}u] = next${i};`)}
+    ${texts(weights, (i) => `weights[${place(number(i))}] = coming${i};`)}
+    workgroupBarrier();
+    start = done + ${deep}u;
+    if (start < ${depth}) { ${read} }
+    for (var d = share * ${deep / SHARES}u; d < (share + 1u) * ${deep / SHARES}u; d++) {
+      ${texts(OWN, (r) => `let s${r} = states[d * ${PITCH}u + top + ${r}u];`)}
+      ${texts(count, (i) => `let w${i} = weights[${at('d', i)}]; ${texts(OWN, (r) => `part${i * OWN + r} = fma(s${r}, w${i}, part${i * OWN + r});`)}`)}
+    }
+    workgroupBarrier();
+  }
+  ${texts(
+    count,
+    (
+      i,
+    ) => `${texts(OWN, (r) => `weights[(share * ${ROWS}u + top + ${r}u) * ${UNITS}u + tx] = part${i * OWN + r};`)}
+  workgroupBarrier();
+  if (thread < ${ROWS * UNITS}u) { var sum = weights[thread]; for (var i = 1u; i < ${SHARES}u; i++) { sum = sum + weights[i * ${ROWS * UNITS}u + thread]; } sums[${i}] = sum; }
+  workgroupBarrier();`,
+  )}`;
+}
+
+/** How deep the tiles of a step's product are, forward and back, so that their memory is at most 16 KiB. */
+const DEEP = 64;
+const DEEP_BACK = 128;
+
+const memory = (deep: number, weights: number): string => `var<workgroup> states: array<f32, ${deep * PITCH}>;
+var<workgroup> weights: array<f32, ${Math.max(weights, SHARES * ROWS * UNITS)}>;`;
 
 /** Statements after which `sums` has the product of the state before this step with the recurrent kernel, for each of the gates. */
-const ofState = (gates: number): string => `var sums: array<f32, ${gates}>;
-  for (var start = 0u; start < p.units; start += ${SIDE}u) {
-    var state = 0.0;
-    if (b < p.batch && start + tx < p.units) {
-      if (p.t == 0u) { state = h0[b * p.units + start + tx]; } else { state = y[(b * p.time + p.t - 1u) * p.units + start + tx]; }
-    }
-    states[ty * ${PITCH}u + tx] = state;
-    for (var g = 0u; g < ${gates}u; g++) { var w = 0.0;
-      if (start + ty < p.units && unit < p.units) { w = recurrent[((start + ty) * ${gates}u + g) * p.units + unit]; }
-      weights[(g * ${SIDE}u + ty) * ${SIDE}u + tx] = w; }
-    workgroupBarrier();
-    for (var d = 0u; d < ${SIDE}u; d++) {
-      for (var g = 0u; g < ${gates}u; g++) { sums[g] = fma(states[ty * ${PITCH}u + d], weights[(g * ${SIDE}u + d) * ${SIDE}u + tx], sums[g]); }
-    }
-    workgroupBarrier();
-  }`;
+const ofState = (gates: number): string =>
+  stepProduct({
+    count: gates,
+    deep: DEEP,
+    depth: 'p.units',
+    state: (to, row, d) =>
+      `if (p.t == 0u) { ${to} = h0[${row} * p.units + ${d}]; } else { ${to} = y[(${row} * p.time + p.t - 1u) * p.units + ${d}]; }`,
+    inner: (k) => `${k} / ${gates * UNITS}u`,
+    weight: (to, k, d) => {
+      const column = `(group.x * ${UNITS}u + ${k} % ${UNITS}u)`;
+      return `if (${column} < p.units) { ${to} = recurrent[(${d} * ${gates}u + ${k} / ${UNITS}u % ${gates}u) * p.units + ${column}]; }`;
+    },
+    place: (k) => k,
+    at: (d, i) => `(${d} * ${gates}u + ${i}u) * ${UNITS}u + tx`,
+  });
 
-const ofStateMemory = (gates: number): string => `var<workgroup> states: array<f32, ${SIDE * PITCH}>;
-var<workgroup> weights: array<f32, ${gates * SIDE * SIDE}>;`;
+const ofStateMemory = (gates: number): string => memory(DEEP, gates * DEEP * UNITS);
 
 /** x · kernel + bias for all steps. */
 function ofInput(
@@ -224,21 +296,24 @@ const partOf = (gates: number, column: string): string =>
 /** Statements after which `up` is the gradient of the state after step t: from the last state, or through the gates of step t + 1. */
 const fromNext = (gates: number): string => `var up = 0.0;
   if (p.t + 1u < p.time) {
-    for (var start = 0u; start < ${gates}u * p.units; start += ${SIDE}u) {
-      var d = 0.0; var w = 0.0; let column = start + tx; let other = group.x * ${SIDE}u + ty;
-      if (column < ${gates}u * p.units) {
-        if (b < p.batch) { d = dgates[(b * p.time + p.t + 1u) * 4u * p.units + ${partOf(gates, 'column')}]; }
-        if (other < p.units) { w = recurrent[other * ${gates}u * p.units + column]; }
-      }
-      states[ty * ${PITCH}u + tx] = d; weights[ty * ${PITCH}u + tx] = w;
-      workgroupBarrier();
-      for (var k = 0u; k < ${SIDE}u; k++) { up = fma(states[ty * ${PITCH}u + k], weights[tx * ${PITCH}u + k], up); }
-      workgroupBarrier();
-    }
+    ${stepProduct({
+      count: 1,
+      deep: DEEP_BACK,
+      depth: `${gates}u * p.units`,
+      state: (to, row, d) =>
+        `${to} = dgates[(${row} * p.time + p.t + 1u) * 4u * p.units + ${partOf(gates, d)}];`,
+      inner: (k) => `${k} % ${DEEP_BACK}u`,
+      weight: (to, k, d) => {
+        const other = `(group.x * ${UNITS}u + ${k} / ${DEEP_BACK}u)`;
+        return `if (${other} < p.units) { ${to} = recurrent[${other} * ${gates}u * p.units + ${d}]; }`;
+      },
+      place: (k) => `${k} % ${DEEP_BACK}u * ${UNITS + 1}u + ${k} / ${DEEP_BACK}u`,
+      at: (d) => `${d} * ${UNITS + 1}u + tx`,
+    })}
+    up = sums[0];
   }`;
 
-const GRAD_MEMORY = `var<workgroup> states: array<f32, ${SIDE * PITCH}>;
-var<workgroup> weights: array<f32, ${SIDE * PITCH}>;`;
+const GRAD_MEMORY = memory(DEEP_BACK, DEEP_BACK * (UNITS + 1));
 
 /** The step before the first one, whose number is 2³² − 1, has no gates: what has arrived is the gradient of the state before them. */
 const FIRST = 0xffffffff;
@@ -325,7 +400,7 @@ interface GradPlaces {
 }
 
 /** A workgroup adds so many columns, and a thread every fourth row of its part. */
-const COLUMNS = SIDE * 4;
+const COLUMNS = 64;
 const MOST_PARTS = 128;
 
 /** The sums of the columns of `dgates` [steps, 4 · units], as parts of the biases. @param partial a temporary of a row for each part. */
@@ -340,8 +415,8 @@ function biasGrad(
   const tiles = Math.ceil(columns / COLUMNS);
   const program =
     programOf(`${head({ dgates: 'f32', partial: 'mut f32' }, { columns: 'u32', steps: 'u32', each: 'u32', tiles: 'u32' })}
-var<workgroup> levels: array<f32, ${SIDE * SIDE}>;
-@compute @workgroup_size(${SIDE * SIDE})
+var<workgroup> levels: array<f32, ${THREADS}>;
+@compute @workgroup_size(${THREADS})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u, @builtin(local_invocation_index) thread: u32) {
   let number = group.y * all.x + group.x; let place = number / p.tiles;
   let side = thread % ${COLUMNS}u; let column = number % p.tiles * ${COLUMNS}u + side;

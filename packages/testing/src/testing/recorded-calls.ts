@@ -1,11 +1,12 @@
 // Calls of kernels for GPUs that a recorder notes: those of all ops' samples, larger ones, and those that tensor cores make. Tests run them, and the tool that
 // compiles kernels for the package compiles their programs.
 import { GradientTape } from '@eagre/autodiff';
-import { type NumericDType, registerBackend } from '@eagre/backend';
+import { type NumericDType, registerBackend, type TensorRef } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import * as core from '@eagre/core';
 import { constant, type Tensor, withBackend } from '@eagre/core';
 import { execute, listOps, type Op } from '@eagre/core/internal';
+import { tensor } from '../../../backend-js/src/testing/kernels.ts';
 import { Recorder } from '../../../gpu-kernels/src/testing/recorder.ts';
 import { generator, hasFloats, materialize } from '../values.ts';
 
@@ -151,6 +152,121 @@ function recordLarge(recorder: Recorder): void {
               to,
             );
     });
+  for (const dtype of ['float32', 'bfloat16'] as const)
+    record(`columns of ${dtype}`, 20_000, () => {
+      const floats = (...shape: number[]): Tensor =>
+        numbers(shape, () => 3 + (random() - 0.5) * (random() < 0.01 ? 100 : 1), dtype);
+      const run = (name: string, inputs: Tensor[], attrs = {}): readonly Tensor[] =>
+        execute(listOps().get(name) as Op, inputs, attrs);
+      for (const shape of [
+        [600, 5],
+        [2, 150, 70],
+      ]) {
+        const x = floats(...shape);
+        const channels = shape[shape.length - 1];
+        const image = x.reshape([1, -1, 1, channels]);
+        const [, mean, variance] = run('FusedBatchNormV3', [image, floats(channels), floats(channels)], {
+          epsilon: 0.001,
+        });
+        run('FusedBatchNormGradV3', [floats(...image.shape), image, floats(channels), mean, variance], {
+          epsilon: 0.001,
+        });
+        core.nn.moments(x, shape.length - 2);
+        core.sum(x, shape.length - 2);
+        core.mean(x, 0);
+        core.max(x, shape.length - 2);
+      }
+      const tape = new GradientTape();
+      const parameters = [floats(150, 70), floats(70), floats(70)];
+      for (const watched of parameters) tape.watch(watched);
+      const y = tape.record(() =>
+        core.nn.layerNormalization(parameters[0], { scale: parameters[1], offset: parameters[2] }),
+      );
+      tape.gradient(y, parameters, { outputGradients: floats(150, 70) });
+    });
+  // Some weights become nearly 0.
+  recorder.ulp = 4000;
+  for (const dtype of ['float32', 'bfloat16'] as const)
+    for (const [name, slots, scalars, attrs] of [
+      ['ApplyGradientDescent', 0, 1, {}],
+      ['ApplyMomentum', 1, 1, { momentum: 0.9, nesterov: true }],
+      ['ApplyRMSProp', 3, 1, { rho: 0.9, momentum: 0.5, epsilon: 1e-3, centered: true }],
+      ['ApplyAdam', 3, 2, { beta1: 0.9, beta2: 0.99, epsilon: 1e-3, weightDecay: 0.1, amsgrad: true }],
+    ] as const) {
+      recorder.label = `${name} of ${dtype}`;
+      const of = (size: number): TensorRef =>
+        tensor(
+          dtype,
+          [size],
+          Array.from({ length: size }, () => 0.5 + random()),
+        );
+      const variables = [3, 0, 2100].map((size) => Array.from({ length: slots + 2 }, () => of(size)));
+      const rates = Array.from({ length: scalars }, () => tensor('float64', [], [random()]));
+      const kernel = recorder.kernel(name, [dtype]);
+      kernel?.(
+        [...variables.flat(), ...rates],
+        variables.flatMap((all) => all.slice(0, -1)),
+        {
+          count: variables.length,
+          ...attrs,
+        },
+      );
+    }
+  // Differences of weights and labels: off by few units of the largest.
+  for (const dtype of ['float32', 'bfloat16'] as const)
+    record(`long rows of ${dtype}`, 4000, () => {
+      const rows = numbers([3, 700], () => (random() < 0.1 ? Number.NEGATIVE_INFINITY : random() * 9), dtype);
+      core.nn.softmax(rows);
+      core.nn.logSoftmax(rows);
+      const logits = numbers([9, 300], () => random() * 20 - 10, dtype);
+      const labels = numbers([9], () => Math.floor(random() * 300), 'int32');
+      core.nn.sparseSoftmaxCrossEntropyWithLogits(labels, logits);
+      core.nn.softmaxCrossEntropyWithLogits(core.nn.softmax(logits.mul(0.5)), logits);
+    });
+  // GPUs of NVIDIA have larger workgroups for these.
+  recorder.capability = 80;
+  record('longer rows', 4000, () => {
+    const logits = numbers([2, 9001], () => random() * 20 - 10);
+    core.nn.sparseSoftmaxCrossEntropyWithLogits(
+      numbers([2], () => 9000, 'int32'),
+      logits,
+    );
+    core.nn.softmax(logits);
+  });
+  recorder.capability = 0;
+  record('gradients of gathers', 16, () => {
+    const gradient = (x: Tensor, y: () => Tensor): void => {
+      const tape = new GradientTape();
+      tape.watch(x);
+      const made = tape.record(y);
+      tape.gradient(made, x, { outputGradients: numbers(made.shape, () => Math.round(random() * 16) / 8) });
+    };
+    const x = numbers([2, 9, 5], random);
+    for (const dtype of ['int32', 'int64'] as const) {
+      const indices = (...shape: number[]): Tensor =>
+        numbers(shape, () => Math.floor(random() * random() * 9), dtype);
+      gradient(x, () => core.gather(x, indices(50), { axis: 1 }));
+      gradient(x, () => core.gather(x, indices(2, 35), { axis: 1, batchDims: 1 }));
+    }
+    const table = numbers([40, 3], random);
+    gradient(table, () =>
+      core.gather(
+        table,
+        numbers([1100], () => Math.floor(random() * random() * 40), 'int32'),
+      ),
+    );
+    const image = numbers([2, 13, 9, 3], random);
+    gradient(image, () => core.nn.maxPool(image, { ksize: 3, strides: 2, padding: 'SAME' }));
+    gradient(image, () => core.nn.maxPool(image, { ksize: [4, 2], strides: [1, 3] }));
+  });
+  record('columns of integers and bools', 0, () => {
+    const x = numbers([2, 600, 6], () => Math.floor(random() * 200) - 100, 'int32');
+    core.sum(x, 1);
+    core.min(x, 1);
+    const b = numbers([1100, 3], () => (random() < 0.001 ? 1 : 0), 'bool');
+    core.any(b, 0);
+    core.all(core.logicalNot(b), 0);
+  });
   // Chunks of 8 bytes, of 4, of 2, and single elements; tiles with ends; so many that a thread has several words.
   for (const dtype of ['float32', 'bfloat16', 'bool', 'int64'] as const)
     record(`moves of rows of ${dtype}`, 0, () => {
@@ -241,46 +357,6 @@ function recordLarge(recorder: Recorder): void {
       core.fill([5, 7], 1, { dtype });
       core.fill([many * 140_003], 1, { dtype });
     });
-  for (const dtype of ['float32', 'bfloat16'] as const)
-    record(`columns of ${dtype}`, 20_000, () => {
-      const floats = (...shape: number[]): Tensor =>
-        numbers(shape, () => 3 + (random() - 0.5) * (random() < 0.01 ? 100 : 1), dtype);
-      const run = (name: string, inputs: Tensor[], attrs = {}): readonly Tensor[] =>
-        execute(listOps().get(name) as Op, inputs, attrs);
-      for (const shape of [
-        [600, 5],
-        [2, 150, 70],
-      ]) {
-        const x = floats(...shape);
-        const channels = shape[shape.length - 1];
-        const image = x.reshape([1, -1, 1, channels]);
-        const [, mean, variance] = run('FusedBatchNormV3', [image, floats(channels), floats(channels)], {
-          epsilon: 0.001,
-        });
-        run('FusedBatchNormGradV3', [floats(...image.shape), image, floats(channels), mean, variance], {
-          epsilon: 0.001,
-        });
-        core.nn.moments(x, shape.length - 2);
-        core.sum(x, shape.length - 2);
-        core.mean(x, 0);
-        core.max(x, shape.length - 2);
-      }
-      const tape = new GradientTape();
-      const parameters = [floats(150, 70), floats(70), floats(70)];
-      for (const watched of parameters) tape.watch(watched);
-      const y = tape.record(() =>
-        core.nn.layerNormalization(parameters[0], { scale: parameters[1], offset: parameters[2] }),
-      );
-      tape.gradient(y, parameters, { outputGradients: floats(150, 70) });
-    });
-  record('columns of integers and bools', 0, () => {
-    const x = numbers([2, 600, 6], () => Math.floor(random() * 200) - 100, 'int32');
-    core.sum(x, 1);
-    core.min(x, 1);
-    const b = numbers([1100, 3], () => (random() < 0.001 ? 1 : 0), 'bool');
-    core.any(b, 0);
-    core.all(core.logicalNot(b), 0);
-  });
   // Near 0 a normal number is the cosine of an angle near a quarter of a turn.
   record('normal numbers', 64, () => {
     for (const seed of [1, 2]) {
@@ -328,7 +404,7 @@ const RECURRENT = [
   [2, 0, 3, 2],
   [3, 4, 2, 70],
   [2, 2, 1, 128],
-  [1, 2, 1, 131],
+  [17, 2, 1, 131],
   [130, 2, 1, 33],
   [258, 1, 1, 66],
 ] as const;
@@ -344,6 +420,13 @@ const FAST_RECURRENT = [
   [1, 1, 1, 1],
   [130, 3, 1, 9],
   [258, 2, 1, 13],
+] as const;
+
+/** Those whose products over all steps are made of TensorFloat-32. */
+const CORE_RECURRENT = [
+  [7, 3, 16, 17],
+  [5, 8, 20, 16],
+  [2, 0, 16, 16],
 ] as const;
 
 /** @param ulp how far results may be off. */
@@ -382,6 +465,7 @@ export function recordRecurrent(): Recorder {
   recorder.capability = 90;
   registerBackend(recorder, -1);
   recordRecurrentInto(recorder, FAST_RECURRENT, 64);
+  recordRecurrentInto(recorder, CORE_RECURRENT, 2 ** 13);
   return recorder;
 }
 
