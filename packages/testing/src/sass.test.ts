@@ -115,7 +115,7 @@ function programsOf(call: Call, dtype: NumericDType, capability: number): readon
     attrs: call.attrs,
     same: () => false,
   });
-  return (made?.dispatches ?? []).flatMap(({ cuda }) =>
+  return (made === undefined ? [] : [made, ...made.dispatches]).flatMap(({ cuda }) =>
     (cuda?.(capability)?.dispatches ?? []).flatMap(({ program }) => ('print' in program ? [program] : [])),
   );
 }

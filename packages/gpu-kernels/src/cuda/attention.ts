@@ -1,39 +1,43 @@
-// Attention on the tensor cores of NVIDIA, by tiles whose scores are never in memory. A workgroup has 64 rows, a warp 16 of them, in registers;
-// the others pass in tiles through shared memory. The result and each gradient are sums of weights times rows of the others, so one text makes all of them.
+// Attention on the tensor cores of NVIDIA, by tiles whose scores are never in memory. A workgroup has 64 or 128 rows, a warp 16 or 32 of them, in registers; the others
+// pass in tiles through shared memory, where the next tile arrives while one is used. One kernel makes the result, one the gradient of queries, and one those of keys and values.
 import type { DType } from '@eagre/backend';
 import type { CudaProgram } from '../kernels/kernel.ts';
 import { type CoreDType, coreProgram, elementOf, kernelText, lanesOf } from './tensor-cores.ts';
 
-/** A factor of attention: its buffer, and which of its sides and widths it has. */
-export interface CoreFactor {
-  readonly buffer: string;
-  readonly side: 'queries' | 'keys';
-  readonly width: 'width' | 'values';
-}
-
-/** What attention makes on tensor cores: the products of `rows` with `others` are scores, and those of weights with the last of `others` the result. */
+/** What attention makes on tensor cores. */
 export interface CoreAttention {
   readonly dtype: CoreDType;
-  /** `result` keeps the sum of exponentials; `weights` and `slopes` are gradients, which know it. Those of slopes are of the scores. */
-  readonly makes: 'result' | 'weights' | 'slopes';
-  /** Query or key, and for slopes what the rows of the others' second factor meet. */
-  readonly rows: readonly CoreFactor[];
-  readonly others: readonly [CoreFactor, CoreFactor];
+  /** The buffers of each: see `CORE_BUFFERS`. The gradient of queries also makes `delta`, Σ dy · y of each query, which those of keys take. */
+  readonly makes: 'result' | 'queryGradient' | 'keyGradients';
   /** The widths, filled up to multiples of 16. */
   readonly width: number;
   readonly values: number;
   /** Whether rows begin at multiples of 16 bytes. */
   readonly aligned: boolean;
   readonly mask: DType | undefined;
-  /** Names of the buffers, in order. */
-  readonly buffers: readonly string[];
+  /** Rows of a workgroup: see `coreRows`. */
+  readonly rows: 64 | 128;
 }
 
-/** Rows of a workgroup. */
-export const CORE_ROWS = 64;
+/** The buffers of the kernels, in order; `mask` is left out where there is none. */
+export const CORE_BUFFERS = {
+  result: ['query', 'key', 'value', 'mask', 'y', 'lse'],
+  queryGradient: ['dy', 'query', 'key', 'value', 'y', 'lse', 'mask', 'delta', 'dquery'],
+  keyGradients: ['dy', 'query', 'key', 'value', 'lse', 'delta', 'mask', 'dkey', 'dvalue'],
+} as const;
+const WRITTEN: Readonly<Record<CoreAttention['makes'], readonly string[]>> = {
+  result: ['y', 'lse'],
+  queryGradient: ['delta', 'dquery'],
+  keyGradients: ['dkey', 'dvalue'],
+};
+
 const THREADS = 128;
 /** Bytes of a row; wider heads do not fit into the registers. */
 const MOST_ROW = 256;
+/** Bytes of a row of which a warp holds 32 in registers. */
+const MOST_OF_TWO = 128;
+/** Fewer workgroups of 128 rows leave multiprocessors idle. */
+const MANY_WORKGROUPS = 120;
 
 /** Whether tensor cores serve attention of this. */
 export function isCoreAttention(
@@ -50,6 +54,21 @@ export function isCoreAttention(
   );
 }
 
+/** Whether so much is in registers that a warp holds no more than 16 rows. */
+function isWide(dtype: CoreDType, widths: readonly [number, number]): boolean {
+  return (Math.max(...widths) * 16) / lanesOf(dtype) > MOST_OF_TWO;
+}
+
+/** Rows of a workgroup, of so many rows in each plane. A factor that is read from shared memory then meets twice as many. */
+export function coreRows(
+  dtype: CoreDType,
+  widths: readonly [number, number],
+  planes: number,
+  rows: number,
+): 64 | 128 {
+  return !isWide(dtype, widths) && planes * Math.ceil(rows / 128) >= MANY_WORKGROUPS ? 128 : 64;
+}
+
 /** @param params of the kernels of attention, type by name. */
 export function coreAttention(
   attention: CoreAttention,
@@ -57,7 +76,7 @@ export function coreAttention(
 ): CudaProgram {
   const key = JSON.stringify(attention);
   return coreProgram(key, THREADS, () => {
-    const pointers = attention.buffers.map((name) => pointer(name, attention));
+    const pointers = buffersOf(attention).map((name) => pointer(name, attention));
     return {
       print: (name) => text(name, attention, params, pointers),
       pointers,
@@ -67,34 +86,40 @@ export function coreAttention(
   });
 }
 
+function buffersOf({ makes, mask }: CoreAttention): readonly string[] {
+  return CORE_BUFFERS[makes].filter((name) => name !== 'mask' || mask !== undefined);
+}
+
 function pointer(name: string, { dtype, makes, mask }: CoreAttention): string {
-  const element = elementOf(dtype);
-  if (name === 'y') return `${element}* y`;
-  if (name === 'lse') return `${makes === 'result' ? '' : 'const '}f32* lse`;
-  if (name === 'delta') return 'const f32* delta';
-  if (name !== 'mask') return `const ${element}* ${name}`;
-  return `const ${mask === 'bool' ? 'unsigned char' : element}* mask`;
+  const isSum = name === 'lse' || name === 'delta';
+  const type = isSum ? 'f32' : name === 'mask' && mask === 'bool' ? 'unsigned char' : elementOf(dtype);
+  return `${WRITTEN[makes].includes(name) ? '' : 'const '}${type}* ${name}`;
 }
 
 /**
  * The functions that copy a tile to shared memory and load fragments from it. Rows there are a chunk longer, so that a column's lie in different banks. An
- * instruction takes two chunks of a row: 16 numbers of 16 bits, or 8 of float32, which are rounded to TensorFloat-32.
+ * instruction takes two chunks of a row: 16 numbers of 16 bits, or 8 of float32, which are rounded to TensorFloat-32. M is how many times 16 rows a warp has.
  */
 const FUNCTIONS = (dtype: CoreDType, aligned: boolean): string => {
   const lanes = lanesOf(dtype);
   return `template <int Rows, int Width> __device__ __forceinline__ void fetch(tc_chunk* tile, const Element* from, u32 base, u32 step, u32 width, u32 first, u32 count) {
-  for (u32 i = threadIdx.x; i < Rows * Width / ${lanes}; i += ${THREADS}u) {
-    const u32 row = i / (Width / ${lanes}), chunk = i % (Width / ${lanes});
-    const bool inside = first + row < count && chunk * ${lanes}u < width;
-    const size_t at = inside ? size_t(base + (first + row) * step) * width + chunk * ${lanes}u : 0;
-    tc_chunk* to = &tile[row * (Width / ${lanes} + 1) + chunk];
+  constexpr u32 chunks = Width / ${lanes}, across = chunks <= 2 ? 2 : chunks <= 4 ? 4 : chunks <= 8 ? 8 : 16, lines = ${THREADS} / across;
+  const u32 chunk = threadIdx.x % across, line = threadIdx.x / across;
+  if (chunk >= chunks) return;
+  const Element* at = from + size_t(base + (first + line) * step) * width + chunk * ${lanes}u;
+  const size_t next = size_t(lines * step) * width;
+  tc_chunk* to = tile + line * (chunks + 1u) + chunk;
+  TC_UNROLLED for (u32 j = 0; j < (Rows + lines - 1u) / lines; j++) {
+    if (Rows % lines != 0u && line >= Rows) break;
+    const bool inside = first + line + j * lines < count && chunk * ${lanes}u < width;
     ${
       aligned
-        ? 'tc_copy16(to, from + at, inside);'
+        ? 'tc_copy16(to, inside ? at : from, inside);'
         : `__align__(16) Element part[${lanes}];
-    TC_UNROLLED for (u32 e = 0; e < ${lanes}u; e++) part[e] = inside && chunk * ${lanes}u + e < width ? from[at + e] : Element(0);
+    TC_UNROLLED for (u32 e = 0; e < ${lanes}u; e++) part[e] = inside && chunk * ${lanes}u + e < width ? at[e] : Element(0);
     tc_store16(to, part);`
     }
+    at += next; to += lines * (chunks + 1u);
   }
 }
 // A piece of 16 bytes of a row.
@@ -105,57 +130,103 @@ __device__ __forceinline__ void load4(u32 (&r)[4], const void* row) {
   tc_load4(r, row);
   ${dtype === 'float32' ? 'TC_UNROLLED for (u32 i = 0; i < 4; i++) r[i] = tc_tf32(wg_bitcast<f32>(r[i]));' : ''}
 }
-// 16 rows of a left factor.
-template <int Width> __device__ __forceinline__ void load_rows(u32 (&r)[Width / ${2 * lanes}][4], const tc_chunk* tile, u32 row) {
-  const u32 lane = threadIdx.x % 32u;
-  TC_UNROLLED for (u32 k = 0; k < Width / ${2 * lanes}; k++) load4(r[k], shared<Width>(tile, row + lane / 8u % 2u * 8u + lane % 8u, k * 2u + lane / 16u));
+// The rows of a warp, as a left factor.
+template <int M, int Width> __device__ __forceinline__ void load_rows(u32 (&r)[M][Width / ${2 * lanes}][4], const tc_chunk* tile) {
+  const u32 lane = threadIdx.x % 32u, row = threadIdx.x / 32u * 16u * M + lane % 16u;
+  TC_UNROLLED for (u32 m = 0; m < M; m++)
+    TC_UNROLLED for (u32 k = 0; k < Width / ${2 * lanes}; k++) load4(r[m][k], shared<Width>(tile, m * 16u + row, k * 2u + lane / 16u));
 }
-// The products of 16 rows with all those of a tile.
-template <int Others, int Width> __device__ __forceinline__ void products(f32 (&c)[Others / 8][4], const u32 (&rows)[Width / ${2 * lanes}][4], const tc_chunk* tile) {
+// Adds the products of a warp's rows with those of a tile.
+template <int M, int Others, int Width> __device__ __forceinline__ void products(f32 (&c)[M][Others / 8][4], const u32 (&rows)[M][Width / ${2 * lanes}][4], const tc_chunk* tile) {
   const u32 lane = threadIdx.x % 32u;
-  TC_UNROLLED for (u32 n = 0; n < Others / 8; n++) TC_UNROLLED for (u32 e = 0; e < 4; e++) c[n][e] = 0.0f;
+  const tc_chunk* at = shared<Width>(tile, lane / 16u * 8u + lane % 8u, lane / 8u % 2u);
   TC_UNROLLED for (u32 k = 0; k < Width / ${2 * lanes}; k++)
     TC_UNROLLED for (u32 n = 0; n < Others / 16; n++) {
       u32 b[4];
-      load4(b, shared<Width>(tile, n * 16u + lane / 16u * 8u + lane % 8u, k * 2u + lane / 8u % 2u));
-      MMA(c[2 * n], rows[k], b[0], b[1]);
-      MMA(c[2 * n + 1], rows[k], b[2], b[3]);
+      load4(b, shared<Width>(at, n * 16u, k * 2u));
+      TC_UNROLLED for (u32 m = 0; m < M; m++) {
+        MMA(c[m][2 * n], rows[m][k], b[0], b[1]);
+        MMA(c[m][2 * n + 1], rows[m][k], b[2], b[3]);
+      }
     }
 }
-${dtype === 'float32' ? ADD_WORDS : ADD_HALVES}
+${dtype === 'float32' ? ADD_WORDS : ADD_HALVES(dtype)}
+// Two columns beside each other of a row that begins there.
+__device__ __forceinline__ void store2(Element* row, u32 column, u32 width, f32 a, f32 b) {
+  ${
+    aligned && dtype !== 'float32'
+      ? `if (column < width) *(u32*)(row + column) = tc_pack_${dtype}(a, b);`
+      : `if (column < width) row[column] = narrowed(a);
+  if (column + 1u < width) row[column + 1u] = narrowed(b);`
+  }
+}
 `;
 };
 
-// Adds 16 rows of weights times the rows of a tile.
-const ADD_HALVES = `template <int Others, int Width> __device__ __forceinline__ void add(f32 (&sums)[Width / 8][4], const f32 (&weights)[Others / 8][4], const tc_chunk* tile) {
+// Adds rows of weights times the rows of a tile.
+const ADD_HALVES = (
+  dtype: CoreDType,
+): string => `template <int M, int Others, int Width> __device__ __forceinline__ void add(f32 (&sums)[M][Width / 8][4], const f32 (&weights)[M][Others / 8][4], const tc_chunk* tile) {
   const u32 lane = threadIdx.x % 32u;
+  const tc_chunk* at = shared<Width>(tile, lane % 16u, lane / 16u);
   TC_UNROLLED for (u32 k = 0; k < Others / 16; k++) {
-    u32 a[4];
-    TC_UNROLLED for (u32 i = 0; i < 4; i++) {
-      const f32 (&of)[4] = weights[2 * k + i / 2];
-      a[i] = u32(narrowed(of[i % 2 * 2])) | u32(narrowed(of[i % 2 * 2 + 1])) << 16;
-    }
+    u32 a[M][4];
+    TC_UNROLLED for (u32 m = 0; m < M; m++)
+      TC_UNROLLED for (u32 i = 0; i < 4; i++) a[m][i] = tc_pack_${dtype}(weights[m][2 * k + i / 2][i % 2 * 2], weights[m][2 * k + i / 2][i % 2 * 2 + 1]);
     TC_UNROLLED for (u32 n = 0; n < Width / 16; n++) {
       u32 b[4];
-      tc_load4_transposed(b, shared<Width>(tile, k * 16u + lane / 8u % 2u * 8u + lane % 8u, n * 2u + lane / 16u));
-      MMA(sums[2 * n], a, b[0], b[1]);
-      MMA(sums[2 * n + 1], a, b[2], b[3]);
+      tc_load4_transposed(b, shared<Width>(at, k * 16u, n * 2u));
+      TC_UNROLLED for (u32 m = 0; m < M; m++) {
+        MMA(sums[m][2 * n], a[m], b[0], b[1]);
+        MMA(sums[m][2 * n + 1], a[m], b[2], b[3]);
+      }
     }
   }
 }`;
 
 // The same of words. A thread has the weights of two columns beside each other, where the instruction wants them four apart: the rows are taken in that order.
-const ADD_WORDS = `template <int Others, int Width> __device__ __forceinline__ void add(f32 (&sums)[Width / 8][4], const f32 (&weights)[Others / 8][4], const tc_chunk* tile) {
+const ADD_WORDS = `template <int M, int Others, int Width> __device__ __forceinline__ void add(f32 (&sums)[M][Width / 8][4], const f32 (&weights)[M][Others / 8][4], const tc_chunk* tile) {
   const u32 lane = threadIdx.x % 32u;
   TC_UNROLLED for (u32 k = 0; k < Others / 8; k++) {
-    const u32 a[4] = {tc_tf32(weights[k][0]), tc_tf32(weights[k][2]), tc_tf32(weights[k][1]), tc_tf32(weights[k][3])};
+    u32 a[M][4];
+    TC_UNROLLED for (u32 m = 0; m < M; m++)
+      TC_UNROLLED for (u32 i = 0; i < 4; i++) a[m][i] = tc_tf32(weights[m][k][i % 2 * 2 + i / 2]);
     const f32* row = (const f32*)shared<Width>(tile, k * 8u + lane % 4u * 2u, 0) + lane / 4u;
-    TC_UNROLLED for (u32 n = 0; n < Width / 8; n++) MMA(sums[n], a, tc_tf32(row[n * 8u]), tc_tf32(row[n * 8u + Width + 4]));
+    TC_UNROLLED for (u32 n = 0; n < Width / 8; n++) {
+      const u32 b[2] = {tc_tf32(row[n * 8u]), tc_tf32(row[n * 8u + Width + 4])};
+      TC_UNROLLED for (u32 m = 0; m < M; m++) MMA(sums[m][n], a[m], b[0], b[1]);
+    }
   }
 }`;
 
-const POWERS = `__device__ __forceinline__ f32 lowest() { return wg_bitcast<f32>(0xff800000u); }
-__device__ __forceinline__ f32 power(f32 x) { return exp2f(x * 1.4426950408889634f); }`;
+const LOWEST = `__device__ __forceinline__ f32 lowest() { return wg_bitcast<f32>(0xff800000u); }
+__device__ __forceinline__ f32 finite(f32 x) { return x == lowest() ? 0.0f : x; }`;
+
+type Side = 'queries' | 'keys';
+/** A factor: its buffer, and which of the sides and widths it has. */
+interface Factor {
+  readonly buffer: string;
+  readonly side: Side;
+  readonly width: 'width' | 'values';
+}
+const query: Factor = { buffer: 'query', side: 'queries', width: 'width' };
+const key: Factor = { buffer: 'key', side: 'keys', width: 'width' };
+const value: Factor = { buffer: 'value', side: 'keys', width: 'values' };
+const dy: Factor = { buffer: 'dy', side: 'queries', width: 'values' };
+
+/** The rows of a kernel, and the others that pass. The products of the first ones are scores, those of the second ones what weights' slopes are made of. */
+const FACTORS = {
+  result: { rows: [query], others: [key, value] },
+  queryGradient: { rows: [query, dy], others: [key, value] },
+  keyGradients: { rows: [key, value], others: [query, dy] },
+} as const;
+
+/** Where a warp's rows lie in a fragment of sums: two for each 16. */
+const forRows = (m: number, body: string): string => `TC_UNROLLED for (u32 m = 0; m < ${m}; m++)
+    TC_UNROLLED for (u32 half = 0; half < 2; half++) {
+      const u32 row = warpTop + m * 16u + half * 8u + lane / 4u;
+      ${body}
+    }`;
 
 function text(
   name: string,
@@ -163,131 +234,217 @@ function text(
   params: Readonly<Record<string, 'u32' | 'f32'>>,
   pointers: readonly string[],
 ): string {
-  const { dtype, makes, rows, others, mask, aligned } = attention;
-  const [first, second] = others;
+  const { dtype, makes, mask, aligned, rows } = attention;
+  const {
+    rows: held,
+    others: [first, second],
+  } = FACTORS[makes];
   const lanes = lanesOf(dtype);
-  const wide = Math.max(attention.width, attention.values) > 8 * lanes;
-  // Rows of a tile of the others. Slopes of wide heads have more in registers.
-  const tile = makes === 'slopes' && wide ? 32 : 64;
-  const widthOf = (factor: CoreFactor): number => attention[factor.width];
-  const [chunksFirst, chunksSecond] = others.map((factor) => tile * (widthOf(factor) / lanes + 1));
-  // The rows of the workgroup come through the same memory.
-  const chunks = Math.max(
-    chunksFirst + chunksSecond,
-    ...rows.map((factor) => CORE_ROWS * (widthOf(factor) / lanes + 1)),
+  const widthOf = (factor: Factor): number => attention[factor.width];
+  const chunksOf = (factor: Factor, count: number): number => count * (widthOf(factor) / lanes + 1);
+  const m = rows / 64;
+  // Rows of a tile of the others, and how many of them are used at once: the scores of more do not fit into the registers beside the rows.
+  const tile = isWide(dtype, [attention.width, attention.values]) ? 32 : 64;
+  const part = { result: tile, queryGradient: 32, keyGradients: 16 }[makes];
+  const stage = chunksOf(first, tile) + chunksOf(second, tile);
+  // The rows come through the same memory; those of the result while the first tile comes.
+  const startsOfRows = held.map((_, i) =>
+    makes === 'result' ? stage : i === 0 ? 0 : chunksOf(held[0], rows),
   );
-  const byQuery = rows[0].side === 'queries';
-  const made = makes === 'slopes' ? first : second;
-  const fetch = (factor: CoreFactor, to: string, from: string, count: number): string =>
-    `fetch<${count}, ${widthOf(factor)}>(${to}, ${factor.buffer}, ${factor.side}Base, ${factor.side}Step, p.${factor.width}, ${from}, p.${factor.side});`;
-  const fetchFirst = (start: string): string =>
-    `if (${start} < last) { ${fetch(first, 'tile', start, tile)} } tc_commit();`;
-  const fetchSecond = (start: string): string =>
-    `if (${start} < last) { ${fetch(second, `tile + ${chunksFirst}`, start, tile)} } tc_commit();`;
-  const loads = rows.map(
-    (
-      factor,
-      i,
-    ) => `u32 rows${i}[${widthOf(factor) / (2 * lanes)}][4]; ${fetch(factor, 'tile', 'top', CORE_ROWS)} tc_commit();
-  tc_wait<0>(); __syncthreads(); load_rows<${widthOf(factor)}>(rows${i}, tile, warp * 16u); __syncthreads();`,
-  );
-  const forEach = (body: string): string => `TC_UNROLLED for (u32 n = 0; n < ${tile / 8}; n++)
-      TC_UNROLLED for (u32 i = 0; i < 4; i++) {
-        const u32 row = top + warp * 16u + i / 2u * 8u + lane / 4u, other = start + n * 8u + lane % 4u * 2u + i % 2u;
-        const u32 q = ${byQuery ? 'row' : 'other'}, k = ${byQuery ? 'other' : 'row'};
-        ${body}
-      }`;
-  const score = `f32 score = lowest();
-        if (q < p.queries && k < p.keys && (p.causal == 0u || k <= q)) {
-          score = scores[n][i] * p.scale;
-          ${mask === undefined ? '' : `const size_t at = b * p.m0 + h * p.m1 + q * p.m2 + k * p.m3; ${mask === 'bool' ? 'if (mask[at] == 0) score = lowest();' : 'score += widened(mask[at]);'}`}
-        }`;
-  const known = makes === 'result' ? '' : `f32 weight = 0.0f;`;
-  const weights =
-    makes === 'result'
-      ? `f32 now[2] = {highest[0], highest[1]};
-    ${forEach(`${score} scores[n][i] = score; now[i / 2] = wg_max(now[i / 2], score);`)}
-    TC_UNROLLED for (u32 half = 0; half < 2; half++) {
-      now[half] = wg_max(now[half], tc_shuffle(now[half], 1u));
-      now[half] = wg_max(now[half], tc_shuffle(now[half], 2u));
-      const f32 kept = highest[half] == lowest() ? 0.0f : power(highest[half] - now[half]);
-      highest[half] = now[half]; total[half] *= kept;
-      TC_UNROLLED for (u32 n = 0; n < ${widthOf(made) / 8}; n++) TC_UNROLLED for (u32 e = 0; e < 2; e++) sums[n][half * 2u + e] *= kept;
+  const ends = held.map((factor, i) => startsOfRows[i] + chunksOf(factor, rows));
+  const [{ side }] = held;
+  const byQuery = side === 'queries';
+  const fetch = (factor: Factor, to: string, from: string, count: number): string =>
+    `fetch<${count}, ${widthOf(factor)}>(${to}, ${factor.buffer}, ${factor.side}Base, step, p.${factor.width}, ${from}, p.${factor.side});`;
+  const fetchTile = (place: string, start: string): string => `{
+    tc_chunk* const to = tile + ${place} * ${stage}u; const u32 first = ${start};
+    ${fetch(first, 'to', 'first', tile)}
+    ${fetch(second, `to + ${chunksOf(first, tile)}`, 'first', tile)}
+    ${
+      byQuery
+        ? ''
+        : `if (t < ${2 * tile}u) {
+      const u32 q = first + t % ${tile}u; const bool inside = q < p.queries;
+      tc_copy4(&known[${place}][t / ${tile}u][t % ${tile}u], (t < ${tile}u ? lse : delta) + (inside ? plane * p.queries + q : 0u), inside);
+    }`
     }
-    ${forEach('(void)q; (void)k; scores[n][i] = now[i / 2] == lowest() ? 0.0f : power(scores[n][i] - now[i / 2]); total[i / 2] += scores[n][i];')}`
-      : forEach(`${score} ${known}
-        if (score != lowest()) { const size_t at = size_t(plane) * p.queries + q; weight = power(score - lse[at]);
-          ${makes === 'slopes' ? 'weight = p.scale * weight * (slopes[n][i] - delta[at]);' : ''} }
-        scores[n][i] = weight;`);
-  const whole = `products<${tile}, ${widthOf(first)}>(scores, rows0, tile);`;
-  // A tile is fetched as soon as that before it in the same memory is used.
-  const step =
-    makes === 'slopes'
-      ? `tc_wait<0>(); __syncthreads();
-    ${whole}
-    f32 slopes[${tile / 8}][4]; products<${tile}, ${widthOf(second)}>(slopes, rows1, tile + ${chunksFirst});
-    __syncthreads();
-    ${fetchSecond(`start + ${tile}u`)}
-    ${weights}
-    add<${tile}, ${widthOf(first)}>(sums, scores, tile);
-    __syncthreads();
-    ${fetchFirst(`start + ${tile}u`)}`
-      : `tc_wait<1>(); __syncthreads();
-    ${whole}
-    __syncthreads();
-    ${fetchFirst(`start + ${tile}u`)}
-    ${weights}
-    tc_wait<1>(); __syncthreads();
-    add<${tile}, ${widthOf(second)}>(sums, scores, tile + ${chunksFirst});
-    __syncthreads();
-    ${fetchSecond(`start + ${tile}u`)}`;
-  const { side } = rows[0];
-  const end =
-    makes === 'result'
-      ? `TC_UNROLLED for (u32 half = 0; half < 2; half++) {
-    total[half] += tc_shuffle(total[half], 1u); total[half] += tc_shuffle(total[half], 2u);
-    const u32 row = top + warp * 16u + half * 8u + lane / 4u;
-    const f32 part = highest[half] == lowest() ? 0.0f : 1.0f / total[half];
-    TC_UNROLLED for (u32 n = 0; n < ${widthOf(made) / 8}; n++) TC_UNROLLED for (u32 e = 0; e < 2; e++) sums[n][half * 2u + e] *= part;
-    if (lane % 4u == 0u && row < p.queries) lse[size_t(plane) * p.queries + row] = highest[half] + logf(total[half]);
-  }`
-      : '';
-  const causal = byQuery
-    ? `if (p.causal != 0u) last = wg_min(last, top + ${CORE_ROWS}u);`
-    : 'if (p.causal != 0u) from = top;';
+    tc_commit();
+  }`;
+  const rowsOf = held.map((factor, i) => ({
+    fetch: fetch(factor, `tile + ${startsOfRows[i]}`, 'top', rows),
+    load: `u32 rows${i}[${m}][${widthOf(factor) / (2 * lanes)}][4]; load_rows<${m}, ${widthOf(factor)}>(rows${i}, tile + ${startsOfRows[i]});`,
+  }));
+  const fetchRows = rowsOf.map((each) => each.fetch).join(' ');
+  const loadRows = rowsOf.map((each) => each.load).join('\n  ');
+  const forEach = (body: string): string => `TC_UNROLLED for (u32 m = 0; m < ${m}; m++)
+        TC_UNROLLED for (u32 n = 0; n < ${part / 8}; n++)
+          TC_UNROLLED for (u32 i = 0; i < 4; i++) { ${body} }`;
+  const ofScore = byQuery ? '[m][i / 2u]' : '[n][i % 2u]';
+  // Other tiles are seen whole. Queries that are not there are zeros, as are the sums that are known of them.
+  const isEdge = [
+    ...(mask === undefined ? [] : ['true']),
+    ...(byQuery ? [`start + ${part}u > p.keys`] : []),
+    `(p.causal != 0u && ${byQuery ? `start + ${part - 1}u > warpTop` : `start < warpTop + ${16 * m - 1}u`})`,
+  ].join(' || ');
+  const isUnseen = byQuery ? `start > warpTop + ${16 * m - 1}u` : `start + ${part - 1}u < warpTop`;
+  const scores = `f32 scores[${m}][${part / 8}][4] = {};
+      products<${m}, ${part}, ${widthOf(first)}>(scores, rows0, ofFirst);`;
+  const masked = `f32 unit = scale;
+      if (${isEdge}) {
+        unit = 1.0f;
+        ${forEach(`
+            const u32 row = warpTop + m * 16u + i / 2u * 8u + lane / 4u, other = start + n * 8u + lane % 4u * 2u + i % 2u;
+            const u32 q = ${byQuery ? 'row' : 'other'}, k = ${byQuery ? 'other' : 'row'};
+            f32 score = lowest();
+            if (q < p.queries && k < p.keys && (p.causal == 0u || k <= q)) {
+              score = scores[m][n][i] * scale;
+              ${mask === undefined ? '' : `const size_t at = b * p.m0 + h * p.m1 + q * p.m2 + k * p.m3; ${mask === 'bool' ? 'if (mask[at] == 0) score = lowest();' : 'score += widened(mask[at]);'}`}
+            }
+            scores[m][n][i] = score;`)}
+      }`;
+  // A mask of finite numbers may make scores so low that they overflow in the units of exp2.
+  const power =
+    mask === undefined
+      ? `tc_exp2(fmaf(scores[m][n][i], unit * LOG2E, -base${ofScore}))`
+      : `tc_exp2((scores[m][n][i] - base${ofScore}) * LOG2E)`;
+  const baseOf = (x: string): string => (mask === undefined ? `finite(${x}) * LOG2E` : `finite(${x})`);
+  const slopes = `f32 slopes[${m}][${part / 8}][4];
+      ${forEach(`slopes[m][n][i] = -mean${ofScore};`)}
+      products<${m}, ${part}, ${widthOf(second)}>(slopes, rows1, ofSecond);`;
+  const addTo = (sums: string, weights: string, factor: Factor): string =>
+    `add<${m}, ${part}, ${widthOf(factor)}>(${sums}, ${weights}, ${factor === first ? 'ofFirst' : 'ofSecond'});`;
+  const body = {
+    result: `${scores}
+      ${masked}
+      f32 base[${m}][2];
+      ${forRows(
+        m,
+        `f32 now = lowest();
+      TC_UNROLLED for (u32 n = 0; n < ${part / 8}; n++) now = fmaxf(now, fmaxf(scores[m][n][half * 2u], scores[m][n][half * 2u + 1u]));
+      now = fmaxf(now, tc_shuffle(now, 1u));
+      now = fmaxf(highest[m][half], fmaxf(now, tc_shuffle(now, 2u)) * unit);
+      const f32 kept = tc_exp2((highest[m][half] - finite(now)) * LOG2E);
+      highest[m][half] = now; total[m][half] *= kept; base[m][half] = ${baseOf('now')};
+      TC_UNROLLED for (u32 n = 0; n < ${widthOf(second) / 8}; n++) { sums[m][n][half * 2u] *= kept; sums[m][n][half * 2u + 1u] *= kept; }`,
+      )}
+      ${forEach(`scores[m][n][i] = ${power}; total[m][i / 2u] += scores[m][n][i];`)}
+      ${addTo('sums', 'scores', second)}`,
+    queryGradient: `${scores}
+      ${slopes}
+      ${masked}
+      ${forEach(`scores[m][n][i] = ${power} * slopes[m][n][i];`)}
+      ${addTo('sums', 'scores', first)}`,
+    keyGradients: `f32 base[${part / 8}][2], mean[${part / 8}][2];
+      TC_UNROLLED for (u32 n = 0; n < ${part / 8}; n++)
+        TC_UNROLLED for (u32 e = 0; e < 2; e++) {
+          const u32 q = part + n * 8u + lane % 4u * 2u + e;
+          base[n][e] = ${baseOf('known[stage][0][q]')}; mean[n][e] = known[stage][1][q];
+        }
+      ${scores}
+      ${slopes}
+      ${masked}
+      ${forEach(`scores[m][n][i] = ${power}; slopes[m][n][i] *= scores[m][n][i];`)}
+      ${addTo('ofValues', 'scores', second)}
+      ${addTo('sums', 'slopes', first)}`,
+  }[makes];
+  const prepared = {
+    // The largest score is that of the largest product.
+    result: `if (p.scale < 0.0f)
+    TC_UNROLLED for (u32 m = 0; m < ${m}; m++)
+      TC_UNROLLED for (u32 k = 0; k < ${attention.width / (2 * lanes)}; k++)
+        TC_UNROLLED for (u32 i = 0; i < 4; i++) rows0[m][k][i] ^= ${dtype === 'float32' ? '0x80000000u' : '0x80008000u'};
+  f32 highest[${m}][2], total[${m}][2] = {};
+  ${forRows(m, '(void)row; highest[m][half] = lowest();')}`,
+    queryGradient: `f32 base[${m}][2], mean[${m}][2];
+  ${forRows(
+    m,
+    `f32 sum = 0.0f, known = 0.0f;
+      if (row < p.queries) {
+        known = lse[plane * p.queries + row];
+        const size_t at = size_t(queriesBase + row * step) * p.values;
+        for (u32 c = lane % 4u * ${lanes}u; c < p.values; c += ${4 * lanes}u) {
+          ${
+            aligned
+              ? `__align__(16) Element of_dy[${lanes}], of_y[${lanes}];
+          *(tc_chunk*)of_dy = *(const tc_chunk*)(dy + at + c); *(tc_chunk*)of_y = *(const tc_chunk*)(y + at + c);
+          TC_UNROLLED for (u32 e = 0; e < ${lanes}u; e++) sum = fmaf(widened(of_dy[e]), widened(of_y[e]), sum);`
+              : `for (u32 e = c; e < wg_min(c + ${lanes}u, p.values); e++) sum = fmaf(widened(dy[at + e]), widened(y[at + e]), sum);`
+          }
+        }
+      }
+      sum += tc_shuffle(sum, 1u); sum += tc_shuffle(sum, 2u);
+      base[m][half] = ${baseOf('known')}; mean[m][half] = sum;
+      if (lane % 4u == 0u && row < p.queries) delta[plane * p.queries + row] = sum;`,
+  )}`,
+    keyGradients: `f32 ofValues[${m}][${attention.values / 8}][4] = {};`,
+  }[makes];
+  const store = (buffer: string, of: Factor, sums: string, times: string): string =>
+    forRows(
+      m,
+      `if (row < p.${of.side}) {
+        const f32 times = ${times};
+        Element* const at = ${buffer} + size_t(${of.side}Base + row * step) * p.${of.width};
+        TC_UNROLLED for (u32 n = 0; n < ${widthOf(of) / 8}; n++)
+          store2(at, n * 8u + lane % 4u * 2u, p.${of.width}, ${sums}[m][n][half * 2u] * times, ${sums}[m][n][half * 2u + 1u] * times);
+      }`,
+    );
+  const stored = {
+    result: `${forRows(
+      m,
+      `total[m][half] += tc_shuffle(total[m][half], 1u); total[m][half] += tc_shuffle(total[m][half], 2u);
+      if (lane % 4u == 0u && row < p.queries) lse[plane * p.queries + row] = highest[m][half] + logf(total[m][half]);`,
+    )}
+  ${store('y', { ...value, side: 'queries' }, 'sums', 'highest[m][half] == lowest() ? 0.0f : 1.0f / total[m][half]')}`,
+    queryGradient: store('dquery', query, 'sums', 'scale'),
+    keyGradients: `${store('dkey', key, 'sums', 'scale')}
+  ${store('dvalue', value, 'ofValues', '1.0f')}`,
+  }[makes];
+  const made = makes === 'result' ? second : first;
   return kernelText(
     name,
     dtype,
     params,
-    `#define MMA tc_mma_${dtype}\n${FUNCTIONS(dtype, aligned)}${POWERS}\n#undef MMA`,
+    `#define MMA tc_mma_${dtype}\n#define LOG2E 1.4426950408889634f\n${FUNCTIONS(dtype, aligned)}${LOWEST}`,
     // Without the number of blocks the compiler spills registers for more of them.
     `__launch_bounds__(${THREADS}, 1) ${name}(${pointers.join(', ')}, const Params p)`,
-    `  __shared__ tc_chunk tile[${chunks}];
+    `  __shared__ tc_chunk tile[${Math.max(2 * stage, ...ends)}];
+  ${byQuery ? '' : `__shared__ f32 known[2][2][${tile}];`}
   const u32 t = threadIdx.x, lane = t % 32u, warp = t / 32u;
-  const u32 number = blockIdx.y * gridDim.x + blockIdx.x, tiles = (p.${side} + ${CORE_ROWS - 1}u) / ${CORE_ROWS}u;
-  const u32 plane = number / tiles, h = plane % p.heads, b = plane / p.heads, top = number % tiles * ${CORE_ROWS}u;
-  if (b >= p.batch) return;
+  // Those with the most to do begin: the last rows of queries, the first ones of keys.
+  const u32 number = blockIdx.y * gridDim.x + blockIdx.x, planes = p.batch * p.heads, tiles = (p.${side} + ${rows - 1}u) / ${rows}u;
+  if (number >= planes * tiles) return;
+  const u32 plane = number % planes, h = plane % p.heads, b = plane / p.heads;
+  const u32 top = ${byQuery ? '(tiles - 1u - number / planes)' : 'number / planes'} * ${rows}u, warpTop = top + warp * ${16 * m}u;
   const bool apart = p.timeFirst != 0u;
-  const u32 queriesStep = apart ? p.heads : 1u, keysStep = queriesStep;
+  const u32 step = apart ? p.heads : 1u;
   const u32 queriesBase = apart ? b * p.queries * p.heads + h : plane * p.queries;
   const u32 keysBase = apart ? b * p.keys * p.heads + h : plane * p.keys;
+  const f32 scale = ${makes === 'result' ? 'fabsf(p.scale)' : 'p.scale'};
   u32 from = 0u, last = p.${first.side};
-  ${causal}
-  ${loads.join('\n  ')}
-  f32 sums[${widthOf(made) / 8}][4] = {};
-  ${makes === 'result' ? 'f32 highest[2] = {lowest(), lowest()}, total[2] = {};' : ''}
-  ${fetchFirst('from')}
-  ${fetchSecond('from')}
-  for (u32 start = from; start < last; start += ${tile}u) {
-    f32 scores[${tile / 8}][4];
-    ${step}
+  ${byQuery ? `if (p.causal != 0u) last = wg_min(last, top + ${rows}u);` : 'if (p.causal != 0u) from = top;'}
+  ${makes === 'result' ? `if (from < last) ${fetchTile('0u', 'from')}` : ''}
+  ${fetchRows}
+  tc_commit(); tc_wait<0>(); __syncthreads();
+  ${loadRows}
+  ${makes === 'result' ? '' : `__syncthreads();\n  if (from < last) ${fetchTile('0u', 'from')}`}
+  ${prepared}
+  f32 sums[${m}][${widthOf(made) / 8}][4] = {};
+  u32 stage = 0u;
+  for (u32 begin = from; begin < last; begin += ${tile}u) {
+    tc_wait<0>(); __syncthreads();
+    if (begin + ${tile}u < last) ${fetchTile('(stage ^ 1u)', `begin + ${tile}u`)}
+    const tc_chunk* const here = tile + stage * ${stage}u;
+    TC_UNROLLED for (u32 part = 0; part < ${tile}u; part += ${part}u) {
+      const u32 start = begin + part;
+      if (start >= last || (p.causal != 0u && ${isUnseen})) continue;
+      const tc_chunk* const ofFirst = shared<${widthOf(first)}>(here, part, 0);
+      const tc_chunk* const ofSecond = shared<${widthOf(second)}>(here + ${chunksOf(first, tile)}, part, 0);
+      ${body}
+    }
+    stage ^= 1u;
   }
-  tc_wait<0>();
-  ${end}
-  TC_UNROLLED for (u32 n = 0; n < ${widthOf(made) / 8}; n++)
-    TC_UNROLLED for (u32 i = 0; i < 4; i++) {
-      const u32 row = top + warp * 16u + i / 2u * 8u + lane / 4u, column = n * 8u + lane % 4u * 2u + i % 2u;
-      if (row < p.${side} && column < p.${made.width}) y[size_t(${side}Base + row * ${side}Step) * p.${made.width} + column] = narrowed(sums[n][i]);
-    }`,
+  ${stored}
+#undef MMA
+#undef LOG2E`,
   );
 }

@@ -12,9 +12,14 @@ const tensorCorePrelude = `#ifndef EAGRE_TENSOR_CORES
 #define TC_UNROLLED _Pragma("unroll")
 struct __align__(16) tc_chunk { u32 x, y, z, w; };
 #ifndef EAGRE_SHIM
+extern __shared__ __align__(16) char tc_given[];
+__device__ __forceinline__ char* tc_memory_bytes() { return tc_given; }
 __device__ __forceinline__ u32 tc_shared(const void* p) { return (u32)__cvta_generic_to_shared(p); }
 __device__ __forceinline__ void tc_copy16(void* to, const void* from, bool inside) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(tc_shared(to)), "l"(from), "r"(inside ? 16 : 0) : "memory");
+}
+__device__ __forceinline__ void tc_copy4(void* to, const void* from, bool inside) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(tc_shared(to)), "l"(from), "r"(inside ? 4 : 0) : "memory");
 }
 __device__ __forceinline__ void tc_store16(void* to, const void* from) { tc_chunk value; memcpy(&value, from, 16); *(tc_chunk*)to = value; }
 __device__ __forceinline__ void tc_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
@@ -35,6 +40,10 @@ TC_PRODUCT(tc_mma_float16, "m16n8k16.row.col.f32.f16.f16.f32")
 TC_PRODUCT(tc_mma_float32, "m16n8k8.row.col.f32.tf32.tf32.f32")
 __device__ __forceinline__ f32 tc_shuffle(f32 x, u32 away) { return __shfl_xor_sync(0xffffffffu, x, away); }
 __device__ __forceinline__ u32 tc_tf32(f32 x) { u32 bits; asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x)); return bits; }
+// Of two numbers the first is in the lower bits.
+__device__ __forceinline__ u32 tc_pack_bfloat16(f32 low, f32 high) { u32 bits; asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low)); return bits; }
+__device__ __forceinline__ u32 tc_pack_float16(f32 low, f32 high) { u32 bits; asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low)); return bits; }
+__device__ __forceinline__ f32 tc_exp2(f32 x) { f32 y; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
 #endif
 #endif
 `;
@@ -99,7 +108,10 @@ export function elementOf(dtype: DType): 'f32' | 'u16' {
   return dtype === 'float32' ? 'f32' : 'u16';
 }
 
-/** Elements of a chunk of 16 bytes. */
+/** What is copied at once. */
+export const CHUNK_BYTES = 16;
+
+/** Elements of a chunk. */
 export function lanesOf(dtype: DType): number {
   return dtype === 'float32' ? 4 : 8;
 }

@@ -1,12 +1,19 @@
 // Attention by tiles: the scores of 32 rows with 32 others are made, used and forgotten. Of a sequence of tiles the forward kernel keeps the largest
 // score and the sum of exponentials; the gradients know both from the forward kernel's log-sum-exp.
 import type { DType } from '@eagre/backend';
-import { CORE_ROWS, type CoreAttention, coreAttention, isCoreAttention } from '../cuda/attention.ts';
+import {
+  CORE_BUFFERS,
+  type CoreAttention,
+  coreAttention,
+  coreRows,
+  isCoreAttention,
+} from '../cuda/attention.ts';
 import { lanesOf } from '../cuda/tensor-cores.ts';
 import { broadcastSteps, rawLoad } from './elements.ts';
 import {
   alwaysFits,
   type Call,
+  type CudaDispatch,
   type Dispatch,
   type GpuKernels,
   type GpuProgram,
@@ -266,36 +273,45 @@ function dispatchOf(
   return { program, operands, params, workgroups: groups(params[0] * params[1] * tiles) };
 }
 
-/** The same on tensor cores, where they serve it. */
+/** A call on tensor cores, where they serve it. @param operands the number of each buffer. */
 function onTensorCores(
-  { inputs }: Call,
+  dtype: DType,
   mask: DType | undefined,
-  attention: Pick<CoreAttention, 'makes' | 'rows' | 'others' | 'buffers'>,
-  operands: readonly number[],
+  makes: readonly CoreAttention['makes'][],
+  operands: Readonly<Record<string, number>>,
   params: readonly number[],
 ): Dispatch['cuda'] {
-  const { dtype } = inputs[0];
   const [batch, heads, queries, keys, width, values] = params;
-  if (!isCoreAttention(dtype, mask, [width, values], [queries, keys])) return undefined;
+  const widths = [width, values] as const;
+  if (!isCoreAttention(dtype, mask, widths, [queries, keys])) return undefined;
   const filled = (size: number): number => Math.ceil(size / 16) * 16;
-  const tiles = Math.ceil((attention.rows[0].side === 'queries' ? queries : keys) / CORE_ROWS);
-  return perCapability((capability) => {
+  const dispatchOf = (each: CoreAttention['makes']): CudaDispatch => {
+    const count = each === 'keyGradients' ? keys : queries;
+    const rows = coreRows(dtype, widths, batch * heads, count);
     const program = coreAttention(
       {
-        ...attention,
         dtype,
-        mask,
+        makes: each,
         width: filled(width),
         values: filled(values),
         aligned: width % lanesOf(dtype) === 0 && values % lanesOf(dtype) === 0,
+        mask,
+        rows,
       },
       PARAMS,
     );
-    if (!runsOn(program, capability)) return undefined;
     return {
-      dispatches: [{ program, operands, params, workgroups: groups(batch * heads * tiles) }],
-      scratch: 0,
+      program,
+      operands: CORE_BUFFERS[each].filter((name) => name in operands).map((name) => operands[name]),
+      params,
+      workgroups: groups(batch * heads * Math.ceil(count / rows)),
     };
+  };
+  return perCapability((capability) => {
+    const dispatches = makes.map(dispatchOf);
+    return dispatches.every(({ program }) => runsOn(program, capability))
+      ? { dispatches, scratch: 0 }
+      : undefined;
   });
 }
 
@@ -305,21 +321,16 @@ function attention(call: Call): Lowered | undefined {
   if (mask === undefined) return undefined;
   const params = paramsOf(call, 0, inputs[3]?.shape);
   const operands = Array.from({ length: inputs.length + 2 }, (_, i) => i);
-  const masks = inputs.length > 3 ? ['mask'] : [];
+  const named = { query: 0, key: 1, value: 2, ...(inputs.length > 3 ? { mask: 3 } : {}) };
   const cuda = onTensorCores(
-    call,
+    inputs[0].dtype,
     inputs[3]?.dtype,
-    {
-      makes: 'result',
-      rows: [query],
-      others: [key, value],
-      buffers: ['query', 'key', 'value', ...masks, 'y', 'lse'],
-    },
-    operands,
+    ['result'],
+    { ...named, y: inputs.length, lse: inputs.length + 1 },
     params,
   );
   const dispatch = dispatchOf(forwardProgram(inputs[0].dtype, mask), operands, params, params[2], params[5]);
-  return lowered(cuda === undefined ? dispatch : { ...dispatch, cuda });
+  return { ...lowered(dispatch), cuda };
 }
 
 function attentionGrad(call: Call): Lowered | undefined {
@@ -358,30 +369,28 @@ function attentionGrad(call: Call): Lowered | undefined {
     const rows = of.rows.side === 'queries' ? params[2] : params[3];
     const width = of.rows.width === 'width' ? params[4] : params[5];
     const used = [...known, ...masks, output + i];
-    const dispatch = dispatchOf(gradientProgram(inputs[0].dtype, mask, of), used, params, rows, width);
-    const byQuery = of.rows.side === 'queries';
-    const cuda = onTensorCores(
-      call,
-      masking?.dtype,
-      {
-        makes: of.isSlope ? 'slopes' : 'weights',
-        rows: byQuery ? [query, dy] : of.isSlope ? [key, value] : [key],
-        others: byQuery ? [key, value] : [query, dy],
-        buffers: [
-          'dy',
-          'query',
-          'key',
-          ...(of.isSlope ? ['value', 'lse', 'delta'] : ['lse']),
-          ...(masking === undefined ? [] : ['mask']),
-          'y',
-        ],
-      },
-      used,
-      params,
-    );
-    dispatches.push(cuda === undefined ? dispatch : { ...dispatch, cuda });
+    dispatches.push(dispatchOf(gradientProgram(inputs[0].dtype, mask, of), used, params, rows, width));
   });
-  return { dispatches, scratch: [Math.max(4, 4 * lse.size)] };
+  const cuda = onTensorCores(
+    inputs[0].dtype,
+    masking?.dtype,
+    ['queryGradient', 'keyGradients'],
+    {
+      dy: 0,
+      query: 1,
+      key: 2,
+      value: 3,
+      y: 4,
+      lse: 5,
+      ...(masking === undefined ? {} : { mask: 6 }),
+      dquery: output,
+      dkey: output + 1,
+      dvalue: output + 2,
+      delta,
+    },
+    params,
+  );
+  return { dispatches, scratch: [Math.max(4, 4 * lse.size)], cuda };
 }
 
 export const kernels: GpuKernels = {

@@ -328,10 +328,6 @@ inline void tc_store16(void* to, const void* from) {
   memcpy(to, from, 16);
   shim::write(to, 16);
 }
-inline void tc_store4(void* to, unsigned word) {
-  memcpy(to, &word, 4);
-  shim::write(to, 4);
-}
 inline void tc_load4(unsigned (&r)[4], const void* row) { shim::loadMatrices<false>(r, row); }
 inline void tc_load4_transposed(unsigned (&r)[4], const void* row) { shim::loadMatrices<true>(r, row); }
 inline void tc_mma_bfloat16(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
@@ -354,6 +350,28 @@ inline unsigned tc_tf32(float x) {
   if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fffffffu;
   return (bits + 0x1000u) & 0xffffe000u;
 }
+inline unsigned tc_pack_bfloat16(float low, float high) {
+  auto narrowed = [](float x) -> unsigned {
+    uint32_t bits;
+    memcpy(&bits, &x, 4);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fff;
+    return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  };
+  return narrowed(low) | narrowed(high) << 16;
+}
+inline unsigned tc_pack_float16(float low, float high) {
+  auto narrowed = [](float x) -> unsigned {
+    if (x != x) return 0x7fff;
+    const unsigned sign = std::signbit(x) ? 0x8000 : 0;
+    const float size = fabsf(x);
+    if (size >= 65520.0f) return sign | 0x7c00;
+    // Below 2^-14 all numbers are as far apart. What rounds up to the next power of two has the next exponent.
+    const int e = size < 6.103515625e-5f ? -14 : ilogbf(size);
+    return sign + unsigned(nearbyintf(ldexpf(size, 10 - e))) + (unsigned(e + 14) << 10);
+  };
+  return narrowed(low) | narrowed(high) << 16;
+}
+inline float tc_exp2(float x) { return exp2f(x); }
 
 // Hopper's: barriers with phases, and products that warpgroups make of what is in shared memory while they go on.
 inline char* tc_memory_bytes() { return shim::memory; }

@@ -23,6 +23,7 @@ import { elementwiseKernel } from '../kernels/elementwise.ts';
 import {
   type CudaDispatch,
   type CudaProgram,
+  type Dispatch,
   FAULT,
   FAULT_BYTES,
   type GpuProgram,
@@ -133,11 +134,10 @@ export class Recorder implements Backend {
     }
     kernel(inputs, outputs, attrs);
     if (made === undefined) return;
-    for (const { program, cuda } of made.dispatches) {
-      this.programs.add(program);
+    for (const { program } of made.dispatches) this.programs.add(program);
+    for (const { cuda } of [made, ...made.dispatches])
       for (const capability of FIRST_CAPABILITIES)
         for (const other of cuda?.(capability)?.dispatches ?? []) this.programs.add(other.program);
-    }
     if (!this.keeps) return;
     // What is only written to holds garbage before.
     outputs.forEach((_, i) => {
@@ -159,12 +159,14 @@ export class Recorder implements Backend {
       workgroups,
       buffers: operands.map((operand) => (operand === TEMPORARY ? own : bufferOf(operand))),
     });
-    const dispatches = made.dispatches.flatMap((dispatch) => {
-      const cuda = dispatch.cuda?.(this.capability);
-      if (cuda === undefined) return [recorded(dispatch)];
-      const own = cuda.scratch === 0 ? -1 : temporary(cuda.scratch);
-      return cuda.dispatches.map((each) => recorded(each, own));
-    });
+    const instead = ({ cuda }: Pick<Dispatch, 'cuda'>): ShimDispatch[] | undefined => {
+      const own = cuda?.(this.capability);
+      if (own === undefined) return undefined;
+      const memory = own.scratch === 0 ? -1 : temporary(own.scratch);
+      return own.dispatches.map((each) => recorded(each, memory));
+    };
+    const dispatches =
+      instead(made) ?? made.dispatches.flatMap((dispatch) => instead(dispatch) ?? [recorded(dispatch)]);
     this.recorded.push({
       label: this.label,
       kernel: name,

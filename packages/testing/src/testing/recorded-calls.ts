@@ -106,6 +106,52 @@ function recordLarge(recorder: Recorder): void {
       const [y, mean, variance] = run('FusedBatchNormV3', batch);
       run('FusedBatchNormGradV3', [y, batch[0], batch[1], mean, variance]);
     });
+  // So many that a thread has several words, with ends that fill none; rows that are whole words, and others; rows of one element.
+  for (const dtype of ['float32', 'bfloat16', 'int32', 'uint8'] as const)
+    record(`elementwise functions of rows of ${dtype}`, 4, () => {
+      const some = (...shape: number[]): Tensor => numbers(shape, () => 1 + Math.floor(random() * 9), dtype);
+      const many = dtype === 'uint8' ? 4 : dtype === 'bfloat16' ? 2 : 1;
+      for (const [a, b] of [
+        [[many * 140_001 + 1], [many * 140_001 + 1]],
+        [[330 * many, 420], [420]],
+        [[420], [331 * many, 1]],
+        [[325, many, 421], [421]],
+        [
+          [30, 1, 76],
+          [many, 1, 64, 1],
+        ],
+        [[5, 3, 8], [8]],
+        [
+          [3, 1, 4],
+          [1, 6, 4],
+        ],
+        [
+          [3, 1, 5],
+          [2, 1, 6, 5],
+        ],
+        [
+          [7, 1],
+          [1, 6],
+        ],
+      ]) {
+        const [x, y] = [some(...a), some(...b)];
+        core.maximum(x, y);
+        core.less(x, y);
+        if (dtype === 'int32') core.floorDiv(x, y);
+        if (dtype === 'float32') core.where(core.less(some(...b), constant(4, dtype)), x, y);
+      }
+    });
+  const ends = new Set(['float32 bfloat16', 'float32 bool', 'bfloat16 float32', 'uint8 float32']);
+  for (const size of [1, 7, 36, 280_003])
+    record(`casts of ${size}`, 0, () => {
+      for (const from of ['float32', 'bfloat16', 'float16', 'bool', 'uint8', 'int8', 'int32'] as const)
+        for (const to of ['float32', 'bfloat16', 'bool', 'uint8', 'int16', 'int32'] as const)
+          if (from !== to && (size < 100 || ends.has(`${from} ${to}`)))
+            core.cast(
+              numbers([size], () => Math.floor(random() * (from === 'bool' ? 2 : 3)), from),
+              to,
+            );
+    });
   for (const dtype of ['float32', 'bfloat16'] as const)
     record(`columns of ${dtype}`, 20_000, () => {
       const floats = (...shape: number[]): Tensor =>
@@ -225,6 +271,96 @@ function recordLarge(recorder: Recorder): void {
     core.any(b, 0);
     core.all(core.logicalNot(b), 0);
   });
+  // Chunks of 8 bytes, of 4, of 2, and single elements; tiles with ends; so many that a thread has several words.
+  for (const dtype of ['float32', 'bfloat16', 'bool', 'int64'] as const)
+    record(`moves of rows of ${dtype}`, 0, () => {
+      const some = (...shape: number[]): Tensor =>
+        numbers(shape, () => Math.floor(random() * (dtype === 'bool' ? 2 : 250)), dtype);
+      const many = { float32: 1, bfloat16: 2, bool: 4, int64: 1 }[dtype];
+      for (const [shape, perm] of [
+        [
+          [2, 40, 36],
+          [0, 2, 1],
+        ],
+        [
+          [33, 2, 71],
+          [2, 1, 0],
+        ],
+        [
+          [3, 4, 6, 8],
+          [0, 2, 1, 3],
+        ],
+        [
+          [3, 5, 2, 6],
+          [2, 0, 1, 3],
+        ],
+        [
+          [2, 5, 7],
+          [2, 0, 1],
+        ],
+        [
+          [71 * many, 12, 170],
+          [1, 0, 2],
+        ],
+        [
+          [67 * many, 13, 171],
+          [1, 0, 2],
+        ],
+      ])
+        core.transpose(some(...shape), perm);
+      for (const widths of [[8, 16, 4], [6, 10], [3, 5, 1], [7]])
+        core.concat(
+          widths.map((width) => some(9, width)),
+          1,
+        );
+      core.concat([some(5), some(300), some(6)], 0);
+      core.concat([some(170 * many, 440), some(170 * many, 436)], 1);
+      const x = some(20, 24);
+      for (const [begin, size] of [
+        [
+          [3, 8],
+          [9, 8],
+        ],
+        [
+          [1, 6],
+          [19, 10],
+        ],
+        [
+          [0, 5],
+          [20, 7],
+        ],
+      ]) {
+        core.slice(x, begin, size);
+        const dy = some(...size);
+        execute(listOps().get('StridedSliceGrad') as Op, [dy], { begin, strides: [1, 1], shape: [20, 24] });
+      }
+      core.reverse(some(9, 4, 8), [0]);
+      core.reverse(some(9, 4, 8), [1, 2]);
+      core.tile(some(3, 8), [5, 2]);
+      core.tile(some(3, 5), [2, 3]);
+      core.tile(some(40, 1), [1, 36]);
+      for (const padding of [
+        [
+          [1, 2],
+          [3, 0],
+          [0, 0],
+        ],
+        [
+          [0, 0],
+          [1, 1],
+          [4, 8],
+        ],
+        [
+          [2, 0],
+          [0, 0],
+          [1, 0],
+        ],
+      ] as const)
+        core.pad(some(3, 5, 8), padding, { constantValues: 1 });
+      core.identity(some(7));
+      core.fill([5, 7], 1, { dtype });
+      core.fill([many * 140_003], 1, { dtype });
+    });
   // Near 0 a normal number is the cosine of an angle near a quarter of a turn.
   record('normal numbers', 64, () => {
     for (const seed of [1, 2]) {
@@ -263,14 +399,54 @@ function recordLarge(recorder: Recorder): void {
       const [q, k, v] = [floats(1, 2, 37, 35), floats(1, 2, 70, 35), floats(1, 2, 70, 66)];
       core.nn.scaledDotProductAttention(q, k, v, { mask: floats(1, 1, 1, 70), isCausal: true });
     });
-  record('recurrent networks', 4000, () => {
-    const floats = (...shape: number[]): Tensor => numbers(shape, () => random() - 0.5);
-    const execOp = (name: string, inputs: Tensor[], attrs = {}): readonly Tensor[] =>
-      execute(listOps().get(name) as Op, inputs, attrs);
-    for (const [batch, time, features, units] of [
-      [18, 3, 5, 20],
-      [2, 0, 3, 2],
-    ]) {
+  recordRecurrentInto(recorder, RECURRENT, 4000);
+}
+
+/** Batch, time, features and units: parts of the depth, several sequences of a workgroup, ends that fill none, no steps, and units that are too many for one dispatch. */
+const RECURRENT = [
+  [18, 3, 5, 20],
+  [2, 0, 3, 2],
+  [3, 4, 2, 70],
+  [2, 2, 1, 128],
+  [17, 2, 1, 131],
+  [130, 2, 1, 33],
+  [258, 1, 1, 66],
+] as const;
+
+/**
+ * Those whose weights stay in the registers and the memory of multiprocessors. None has both 16 units and 16 steps in all, whose products would be made of
+ * TensorFloat-32.
+ */
+const FAST_RECURRENT = [
+  [3, 4, 2, 70],
+  [2, 3, 1, 128],
+  [5, 2, 3, 33],
+  [1, 1, 1, 1],
+  [130, 3, 1, 9],
+  [258, 2, 1, 13],
+] as const;
+
+/** Those whose products over all steps are made of TensorFloat-32. */
+const CORE_RECURRENT = [
+  [7, 3, 16, 17],
+  [5, 8, 20, 16],
+  [2, 0, 16, 16],
+] as const;
+
+/** @param ulp how far results may be off. */
+function recordRecurrentInto(recorder: Recorder, sizes: readonly (readonly number[])[], ulp: number): void {
+  const random = generator(23);
+  const floats = (...shape: number[]): Tensor =>
+    constant(
+      Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => random() - 0.5),
+      'float32',
+    ).reshape(shape);
+  const execOp = (name: string, inputs: Tensor[], attrs = {}): readonly Tensor[] =>
+    execute(listOps().get(name) as Op, inputs, attrs);
+  recorder.ulp = ulp;
+  for (const [batch, time, features, units] of sizes) {
+    recorder.label = `recurrent network of ${batch} × ${time} × ${features}, ${units} units`;
+    withBackend('recorder', () => {
       const [x, dh] = [floats(batch, time, features), floats(batch, time, units)];
       const [h0, c0, dH, dC] = Array.from({ length: 4 }, () => floats(batch, units));
       const weights = (gates: number): [Tensor, Tensor] => [
@@ -283,8 +459,18 @@ function recordLarge(recorder: Recorder): void {
       const gru = [x, h0, ...weights(3)];
       const [h2, , reserve2] = execOp('GRU', [...gru, floats(2, 3 * units)]);
       execOp('GRUGrad', [...gru, h2, reserve2, dh, dH], { inputGradient: true });
-    }
-  });
+    });
+  }
+}
+
+/** Recurrent networks whose weights are read once. */
+export function recordRecurrent(): Recorder {
+  const recorder = new Recorder(jsBackend);
+  recorder.capability = 90;
+  registerBackend(recorder, -1);
+  recordRecurrentInto(recorder, FAST_RECURRENT, 64);
+  recordRecurrentInto(recorder, CORE_RECURRENT, 2 ** 13);
+  return recorder;
 }
 
 /** Rows, depth and columns: whole tiles, ends of tiles, rows that begin at no multiple of 16 bytes. */
@@ -295,6 +481,12 @@ const PRODUCTS = [
 ] as const;
 /** So deep that Hopper's cores use each place for a tile several times. */
 export const DEEP_PRODUCT = [72, 420, 72] as const;
+/** So large that factors whose lines begin at no multiple of 16 bytes are copied before, both of them in one case. */
+const PADDED_PRODUCTS = [
+  [136, 130, 133, false, false],
+  [130, 129, 128, true, true],
+  [128, 131, 130, false, true],
+] as const;
 /** So deep that it is cut into parts, with batches. */
 const CUT_PRODUCT = [2, 20, 1100, 18] as const;
 /** So many tiles that these cores make wide ones. */
@@ -329,6 +521,14 @@ export function recordProducts(capability = 80): Recorder {
       }
     recorder.label = `${dtype}, batches`;
     withBackend('recorder', () => core.matmul(of(2, 1, 24, 40), of(3, 40, 16)));
+    for (const [m, k, n, transposeA, transposeB] of PADDED_PRODUCTS) {
+      recorder.label = `${dtype}, padded ${m} · ${k} · ${n}`;
+      const a = transposeA ? of(k, m) : of(m, k);
+      const b = transposeB ? of(n, k) : of(k, n);
+      withBackend('recorder', () =>
+        execute(matmul, [a, b, of(n)], { transposeA, transposeB, activation: 1 }),
+      );
+    }
     recorder.label = `${dtype}, parts`;
     withBackend('recorder', () => {
       const [batches, m, k, n] = CUT_PRODUCT;
@@ -424,14 +624,18 @@ export function recordAttention(): Recorder {
       Array.from({ length: 150 }, () => random() < 0.8),
       'bool',
     );
-    for (const [mask, isCausal, timeFirst, queries, keys, width, values] of [
+    for (const [mask, isCausal, timeFirst, queries, keys, width, values, heads = 2] of [
       [undefined, true, false, 70, 70, 32, 32],
+      [undefined, false, false, 90, 75, 48, 20],
       [seen.reshape([2, 1, 75, 1]), false, false, 75, 90, 16, 40],
       [of(1, 2, 1, 130), true, true, 37, 130, 35, 66],
       [of(2, 1, 66, 20), false, true, 66, 20, dtype === 'float32' ? 64 : 128, dtype === 'float32' ? 52 : 128],
+      // Workgroups of 128 rows, which take many heads.
+      ...(dtype === 'bfloat16' ? ([[undefined, true, true, 66, 70, 16, 16, 60]] as const) : []),
+      ...(dtype === 'float32' ? ([[of(2, 1, 1, 50), true, false, 40, 50, 16, 19, 60]] as const) : []),
     ] as const) {
       const shape = (time: number, size: number): number[] =>
-        timeFirst ? [2, time, 2, size] : [2, 2, time, size];
+        timeFirst ? [2, time, heads, size] : [2, heads, time, size];
       recorder.label = `${dtype}, ${queries} · ${keys}, ${width}, ${values}`;
       const inputs = [
         of(...shape(queries, width)),
