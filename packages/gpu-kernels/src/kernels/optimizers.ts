@@ -9,6 +9,7 @@ import {
   groups,
   head,
   type Lowered,
+  lowered,
   perCapability,
   programOf,
 } from './kernel.ts';
@@ -126,33 +127,33 @@ function steps({ inputs, attrs }: Call, step: Step): Lowered | undefined {
   })).filter(({ size }) => size > 0);
   const rates = scalars.map((_, k) => count * each + k);
   const numbers = Object.values(params);
-  /** Those that are stepped with others are no dispatches of their own on GPUs of NVIDIA. */
-  const cudaOf = (i: number): Dispatch['cuda'] => {
-    const some = variables.slice(i - (i % TOGETHER), i - (i % TOGETHER) + TOGETHER);
-    if (some.length < TOGETHER) return undefined;
-    if (i % TOGETHER !== 0) return () => ({ dispatches: [], scratch: 0 });
-    let end = 0;
-    const ends = some.flatMap(({ size }) => [(end += groupsOf(size)), size]);
-    const dispatch = {
-      operands: [...some.flatMap(({ operands }) => operands), ...rates],
-      params: [...numbers, ...ends],
-      workgroups: groups(end),
-    };
-    return perCapability(() => ({
-      dispatches: [{ ...dispatch, program: known(TOGETHER, step, type) }],
-      scratch: 0,
-    }));
-  };
-  const dispatches = variables.map(
-    ({ size, operands }, i): Dispatch => ({
+  const alone = variables.map(
+    ({ size, operands }): Dispatch => ({
       program,
       operands: [...operands, ...rates],
       params: [...numbers, size],
       workgroups: groups(groupsOf(size)),
-      cuda: cudaOf(i),
     }),
   );
-  return { dispatches, scratch: [] };
+  if (variables.length < TOGETHER) return lowered(...alone);
+  const together = (some: typeof variables): Dispatch => {
+    let end = 0;
+    const ends = some.flatMap(({ size }) => [(end += groupsOf(size)), size]);
+    return {
+      program: known(TOGETHER, step, type),
+      operands: [...some.flatMap(({ operands }) => operands), ...rates],
+      params: [...numbers, ...ends],
+      workgroups: groups(end),
+    };
+  };
+  const cuda = perCapability(() => {
+    const dispatches: Dispatch[] = [];
+    let done = 0;
+    for (; done + TOGETHER <= variables.length; done += TOGETHER)
+      dispatches.push(together(variables.slice(done, done + TOGETHER)));
+    return { dispatches: [...dispatches, ...alone.slice(done)], scratch: 0 };
+  });
+  return { dispatches: alone, scratch: [], cuda };
 }
 
 const numbersOf = (attrs: KernelAttrs): Record<string, number> =>
