@@ -176,6 +176,8 @@ function recordLarge(recorder: Recorder): void {
         core.mean(x, 0);
         core.max(x, shape.length - 2);
       }
+      core.nn.moments(floats(0, 40), 0);
+      run('FusedBatchNormV3', [floats(0, 1, 1, 40), floats(40), floats(40)], { epsilon: 0.001 });
       const tape = new GradientTape();
       const parameters = [floats(150, 70), floats(70), floats(70)];
       for (const watched of parameters) tape.watch(watched);
