@@ -60,18 +60,20 @@ function columnMoments(
   const all = Array.from({ length: lanes }, (_, lane) => lane);
   const cut = piecesOf({ outer, n, inner: inner / lanes }, 'reduce');
   const isLast = cut.pieces === 1;
-  const level = all
+  // Of no rows, nothing is read.
+  const near = all
     .map(
       (lane) =>
         `let first${lane} = ${columnValue('start', lane, dtype, lanes)}; ${levelOf(`level${lane}`, `first${lane}`)}`,
     )
     .join(' ');
+  const level = `var start: ${lanes === 2 ? 'u32' : 'f32'} = 0${lanes === 2 ? 'u' : '.0'}; if (first < last) { start = x[origin + first * p.inner]; } ${near}`;
   const place = `(plane * p.pieces + part) * ${2 * lanes}u * p.inner + `;
   const program = columnReduction({
     type: 'f32',
     buffers: { x: columnType(dtype, lanes), ...(isLast ? made.buffers : { parts: 'mut f32' }) },
     states: all.flatMap(() => [sum, sum]),
-    setUp: `let start = x[origin + first * p.inner]; ${level}`,
+    setUp: level,
     load: (k) => `let x${k} = x[at${k}];`,
     use: (k) =>
       all
@@ -80,7 +82,7 @@ function columnMoments(
           s${2 * lane} = s${2 * lane} + d${k}_${lane}; s${2 * lane + 1} = fma(d${k}_${lane}, d${k}_${lane}, s${2 * lane + 1});`,
         )
         .join('\n'),
-    finish: `let start = x[origin + first * p.inner]; ${level} let count = f32(last - first);
+    finish: `${level} let count = f32(last - first);
     ${all
       .map(
         (
@@ -94,17 +96,17 @@ function columnMoments(
   if (isLast) return [launchColumns(program, [x, ...made.operands], cut)];
   const parts = extra(8 * outer * cut.pieces * inner);
   const base = (r: string): string => `(plane * p.n + ${r}) * 2u * p.inner + column`;
-  const near = `let start = parts[${base('0u')}]; ${levelOf('level', 'start')}`;
+  const nearParts = `let start = parts[${base('0u')}]; ${levelOf('level', 'start')}`;
   const merge = columnReduction({
     type: 'f32',
     buffers: { parts: 'f32', ...made.buffers },
     params: { rows: 'u32', total: 'u32' },
     states: [sum, sum],
-    setUp: near,
+    setUp: nearParts,
     load: (k) => `let m${k} = parts[${base(`r${k}`)}]; let q${k} = parts[${base(`r${k}`)} + p.inner];`,
     use: (k) => `let d${k} = m${k} - level; let w${k} = d${k} * f32(min(p.rows, p.total - r${k} * p.rows));
       s0 = s0 + w${k}; s1 = s1 + fma(w${k}, d${k}, q${k});`,
-    finish: `${near} let count = f32(p.total); let center = level + s0 / count; ${squaresOf('square', 's0', 's1', 'count')}
+    finish: `${nearParts} let count = f32(p.total); let center = level + s0 / count; ${squaresOf('square', 's0', 's1', 'count')}
       ${storeMoments(made, 'plane * p.inner + column', 'count')}`,
   });
   return [
@@ -113,13 +115,13 @@ function columnMoments(
   ];
 }
 
-function moments({ inputs: [x], attrs }: Call): Lowered {
+function moments({ inputs: [x], outputs: [mean], attrs }: Call): Lowered {
   const axes = list(attrs.axes);
   const n = product(axes.map((axis) => x.shape[axis]));
   const inner = axes.length === 0 ? 1 : product(x.shape.slice(axes[axes.length - 1] + 1));
   const scratch: number[] = [];
   const made = { buffers: ofFloats(x.dtype, { mean: 'mut f32', variance: 'mut f32' }), operands: [1, 2] };
-  const columns = { outer: x.size / (n * inner), n, inner };
+  const columns = { outer: mean.size / inner, n, inner };
   const dispatches = columnMoments(0, x.dtype, columns, made, (bytes) => 2 + scratch.push(bytes));
   return { dispatches, scratch };
 }

@@ -9,6 +9,8 @@ import {
   groups,
   head,
   type Lowered,
+  lowered,
+  perCapability,
   programOf,
 } from './kernel.ts';
 import { floats, floatType } from './scalar-program.ts';
@@ -31,52 +33,127 @@ const AT_ONCE = 4;
 /** The variables that the body of a step may declare. */
 const LOCALS = ['square', 'scale', 'step'];
 
-function stepProgram(buffers: Readonly<Record<string, string>>, step: Step): GpuProgram {
-  const { slots, scalars, params, body } = step;
+/** Variables that GPUs of NVIDIA, which bind any number of buffers, step in one dispatch. */
+const TOGETHER = 8;
+
+/** The buffers of a variable, of which there are several. */
+function buffersOf({ slots }: Step, type: string, number: number | ''): Record<string, string> {
+  const buffers: Record<string, string> = {};
+  for (const name of slots) buffers[`${name}s${number}`] = `mut ${type}`;
+  buffers[`grads${number}`] = type;
+  return buffers;
+}
+
+/** Statements that step a variable's elements from `first` on, below `size`. */
+function stepText({ slots, body }: Step, number: number | '', size: string): string {
   const many = Array.from({ length: AT_ONCE }, (_, k) => k);
   // Each element has variables of its own.
   const names = new RegExp(`(?<![.\\w])(${[...slots, 'grad', ...LOCALS].join('|')})\\b`, 'g');
   const of = (k: number): string => body.replaceAll(names, `$1${k}`);
   const load = (k: number): string =>
-    `let e${k} = e + ${k * GROUP}u; let grad${k} = grads[e${k}]; ${slots.map((name) => `var ${name}${k} = ${name}s[e${k}];`).join(' ')}`;
+    `let e${k} = e + ${k * GROUP}u; let grad${k} = grads${number}[e${k}]; ${slots.map((name) => `var ${name}${k} = ${name}s${number}[e${k}];`).join(' ')}`;
   const use = (k: number): string =>
-    `${of(k)} ${slots.map((name) => `${name}s[e${k}] = ${name}${k};`).join(' ')}`;
+    `${of(k)} ${slots.map((name) => `${name}s${number}[e${k}] = ${name}${k};`).join(' ')}`;
+  return `if (first + ${GROUP * (AT_ONCE - 1)}u < ${size}) { let e = first; ${many.map(load).join(' ')} ${many.map(use).join('\n')} }
+  else { for (var e = first; e < ${size}; e += ${GROUP}u) { ${load(0)} ${use(0)} } }`;
+}
+
+function programOfSteps(
+  step: Step,
+  buffers: Readonly<Record<string, string>>,
+  numbers: readonly string[],
+  text: string,
+): GpuProgram {
+  const { scalars, params } = step;
+  const read = Object.fromEntries(scalars.map((name) => [`${name}s`, 'u32']));
   const fields = Object.fromEntries(Object.keys(params).map((name) => [name, 'f32' as const]));
-  return programOf(`${head(buffers, { ...fields, size: 'u32' })}
+  const more = Object.fromEntries(numbers.map((name) => [name, 'u32' as const]));
+  return programOf(`${head({ ...buffers, ...read }, { ...fields, ...more })}
 @compute @workgroup_size(${GROUP})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u, @builtin(local_invocation_index) t: u32) {
-  let first = (group.y * all.x + group.x) * ${GROUP * AT_ONCE}u + t;
+  let block = group.y * all.x + group.x;
   ${scalars.map((name) => `let ${name} = doubleToF(${name}s[0], ${name}s[1]);`).join(' ')}
-  if (first + ${GROUP * (AT_ONCE - 1)}u < p.size) { let e = first; ${many.map(load).join(' ')} ${many.map(use).join('\n')} }
-  else { for (var e = first; e < p.size; e += ${GROUP}u) { ${load(0)} ${use(0)} } }
+  ${text}
 }`);
 }
 
+const stepProgram = (step: Step, type: string): GpuProgram =>
+  programOfSteps(
+    step,
+    buffersOf(step, type, ''),
+    ['size'],
+    `let first = block * ${GROUP * AT_ONCE}u + t; ${stepText(step, '', 'p.size')}`,
+  );
+
+/** Several variables, whose workgroups follow each other: those of variable i end before `end`i. */
+function togetherProgram(step: Step, type: string): GpuProgram {
+  const all = Array.from({ length: TOGETHER }, (_, i) => i);
+  const start = (i: number): string => (i === 0 ? '0u' : `p.end${i - 1}`);
+  const text = all.map(
+    (i) =>
+      `if (block < p.end${i}) { let first = (block - ${start(i)}) * ${GROUP * AT_ONCE}u + t; ${stepText(step, i, `p.size${i}`)} }`,
+  );
+  return programOfSteps(
+    step,
+    Object.assign({}, ...all.map((i) => buffersOf(step, type, i))),
+    all.flatMap((i) => [`end${i}`, `size${i}`]),
+    text.join(' else '),
+  );
+}
+
+const made = new Map<string, GpuProgram>();
+
+/** The program of steps of one variable or several, made once. */
+function known(count: 1 | typeof TOGETHER, step: Step, type: string): GpuProgram {
+  const key = [count, type, step.slots, step.scalars, Object.keys(step.params), step.body].join(' ');
+  let program = made.get(key);
+  if (program === undefined)
+    made.set(key, (program = (count === 1 ? stepProgram : togetherProgram)(step, type)));
+  return program;
+}
+
+const groupsOf = (size: number): number => Math.ceil(size / (GROUP * AT_ONCE));
+
 function steps({ inputs, attrs }: Call, step: Step): Lowered | undefined {
-  const { slots, scalars, params } = step;
+  const { scalars, params } = step;
   const count = attrs.count as number;
   const each = (inputs.length - scalars.length) / count;
   if (!fits(...inputs)) return undefined;
-  const buffers: Record<string, string> = {};
   const type = floatType(inputs[0].dtype);
-  for (const name of slots) buffers[`${name}s`] = `mut ${type}`;
-  buffers.grads = type;
-  for (const name of scalars) buffers[`${name}s`] = 'u32';
-  const program = stepProgram(buffers, step);
-  const dispatches: Dispatch[] = [];
-  for (let i = 0; i < count; i++) {
-    const { size } = inputs[i * each];
-    if (size === 0) continue;
-    const operands = Array.from({ length: each }, (_, k) => i * each + k);
-    scalars.forEach((_, k) => operands.push(count * each + k));
-    dispatches.push({
+  const program = known(1, step, type);
+  const variables = Array.from({ length: count }, (_, i) => ({
+    size: inputs[i * each].size,
+    operands: Array.from({ length: each }, (_, k) => i * each + k),
+  })).filter(({ size }) => size > 0);
+  const rates = scalars.map((_, k) => count * each + k);
+  const numbers = Object.values(params);
+  const alone = variables.map(
+    ({ size, operands }): Dispatch => ({
       program,
-      operands,
-      params: [...Object.values(params), size],
-      workgroups: groups(Math.ceil(size / (GROUP * AT_ONCE))),
-    });
-  }
-  return { dispatches, scratch: [] };
+      operands: [...operands, ...rates],
+      params: [...numbers, size],
+      workgroups: groups(groupsOf(size)),
+    }),
+  );
+  if (variables.length < TOGETHER) return lowered(...alone);
+  const together = (some: typeof variables): Dispatch => {
+    let end = 0;
+    const ends = some.flatMap(({ size }) => [(end += groupsOf(size)), size]);
+    return {
+      program: known(TOGETHER, step, type),
+      operands: [...some.flatMap(({ operands }) => operands), ...rates],
+      params: [...numbers, ...ends],
+      workgroups: groups(end),
+    };
+  };
+  const cuda = perCapability(() => {
+    const dispatches: Dispatch[] = [];
+    let done = 0;
+    for (; done + TOGETHER <= variables.length; done += TOGETHER)
+      dispatches.push(together(variables.slice(done, done + TOGETHER)));
+    return { dispatches: [...dispatches, ...alone.slice(done)], scratch: 0 };
+  });
+  return { dispatches: alone, scratch: [], cuda };
 }
 
 const numbersOf = (attrs: KernelAttrs): Record<string, number> =>
