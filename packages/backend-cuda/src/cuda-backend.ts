@@ -10,6 +10,7 @@ import {
 } from '@eagre/backend';
 import {
   type CudaDispatch,
+  type CudaDispatches,
   type Dispatch,
   DispatchingBackend,
   type Instead,
@@ -96,14 +97,18 @@ export class CudaBackend extends DispatchingBackend {
     called(() => this.#device.close());
   }
 
-  /** Products that the library makes. What needs a newer GPU, or fewer bits of float32 than the program wants, is left to the other kernels; so is, with a warning, what nobody compiled. */
+  /** Products that the library makes, and what only GPUs of NVIDIA run. */
   protected override instead(
-    of: Pick<Dispatch, 'cuda' | 'library'>,
+    of: Pick<Dispatch, 'cuda' | 'library' | 'prefersCuda'>,
     operands: readonly Operand[],
   ): Instead | undefined {
-    const product = this.#products.instead(of.library, operands);
-    if (product !== undefined) return product;
-    const made = of.cuda?.(this.#capability);
+    if (of.prefersCuda) return this.#ofCuda(of) ?? this.#products.instead(of.library, operands);
+    return this.#products.instead(of.library, operands) ?? this.#ofCuda(of);
+  }
+
+  /** What needs a newer GPU, or fewer bits of float32 than the program wants, is left to the other kernels; so is, with a warning, what nobody compiled. */
+  #ofCuda({ cuda }: Pick<Dispatch, 'cuda'>): CudaDispatches | undefined {
+    const made = cuda?.(this.#capability);
     if (made === undefined) return undefined;
     const own = made.dispatches.flatMap(({ program }) => ('print' in program ? [program] : []));
     if (!placement.tensorFloat32 && own.some((program) => program.isTensorFloat32)) return undefined;

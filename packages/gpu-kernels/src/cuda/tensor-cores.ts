@@ -108,7 +108,10 @@ export function elementOf(dtype: DType): 'f32' | 'u16' {
   return dtype === 'float32' ? 'f32' : 'u16';
 }
 
-/** Elements of a chunk of 16 bytes. */
+/** What is copied at once. */
+export const CHUNK_BYTES = 16;
+
+/** Elements of a chunk. */
 export function lanesOf(dtype: DType): number {
   return dtype === 'float32' ? 4 : 8;
 }

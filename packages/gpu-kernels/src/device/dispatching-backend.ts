@@ -134,7 +134,7 @@ export abstract class DispatchingBackend implements Backend {
   }
   /** What this GPU runs instead of a dispatch, or of those of a call. */
   protected instead(
-    _of: Pick<Dispatch, 'cuda' | 'library'>,
+    _of: Pick<Dispatch, 'cuda' | 'library' | 'prefersCuda'>,
     _operands: readonly Operand[],
   ): Instead | undefined {
     return undefined;

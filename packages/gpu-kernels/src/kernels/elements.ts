@@ -24,6 +24,8 @@ export interface WordText {
   readonly declare?: (k: number) => string;
   /** Reads for word `w${k}`, which is there. */
   readonly load?: (k: number) => string;
+  /** Reads more, where it asks itself whether that is there: what is not within another test needs no jump. */
+  readonly more?: (k: number) => string;
   /** Computes and writes word `w${k}`, which is there, after all words are read. */
   readonly work: (k: number) => string;
 }
@@ -36,7 +38,7 @@ export function perWord(
   buffers: Readonly<Record<string, string>>,
   params: Readonly<Record<string, 'u32' | 'i32' | 'f32'>>,
   each: number,
-  { start = '', declare, load, work }: WordText,
+  { start = '', declare, load, more, work }: WordText,
 ): WordProgram {
   const lines: string[] = [];
   for (let k = 0; k < each; k++) {
@@ -44,6 +46,7 @@ export function perWord(
     lines.push(`let w${k} = ${place};`);
     if (declare !== undefined) lines.push(declare(k));
     if (load !== undefined) lines.push(`if (w${k} < p.words) { ${load(k)} }`);
+    if (more !== undefined) lines.push(more(k));
   }
   for (let k = 0; k < each; k++) lines.push(`if (w${k} < p.words) { ${work(k)} }`);
   const program = programOf(`${head(buffers, { ...params, words: 'u32', span: 'u32', stride: 'u32' })}
@@ -54,6 +57,11 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u
   ${lines.join('\n')}
 }`);
   return { program, each };
+}
+
+/** Whether the word `w${k}` of so many lanes has that one, of `p.size` elements in all. Numbers of words beyond the last are too large to count lanes. */
+export function hasLane(k: number, lanes: number, lane: number): string {
+  return `w${k} < (p.size + ${lanes - 1 - lane}u) / ${lanes}u`;
 }
 
 /** How far apart the words of a thread are, of so many. */
@@ -189,11 +197,22 @@ export function launchElements(
   program: GpuProgram,
   operands: readonly number[],
   params: readonly number[],
-  y: { readonly size: number; readonly dtype: DType },
+  { size, dtype }: { readonly size: number; readonly dtype: DType },
 ): Dispatch {
-  const lanes = lanesOf(bytesOf(y.dtype));
-  const all = lanes === 1 ? params : [...params, y.size];
-  return launchWords({ program, each: 1 }, operands, all, Math.ceil(y.size / lanes));
+  return launchUnits(program, operands, params, bytesOf(dtype), size);
+}
+
+/** One dispatch of a program of `perElement` for so many elements of so many bytes. */
+export function launchUnits(
+  program: GpuProgram,
+  operands: readonly number[],
+  params: readonly number[],
+  bytes: number,
+  size: number,
+): Dispatch {
+  const lanes = lanesOf(bytes);
+  const all = lanes === 1 ? params : [...params, size];
+  return launchWords({ program, each: 1 }, operands, all, Math.ceil(size / lanes));
 }
 
 /** The axes of a tensor as seen from several sides: adjacent ones over which all sides go evenly are merged. */

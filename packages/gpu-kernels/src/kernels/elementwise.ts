@@ -2,6 +2,7 @@ import { dtypeOfValue, type NumericDType, type ScalarProgram } from '@eagre/back
 import {
   broadcastSteps,
   fields,
+  hasLane,
   lanesOf,
   launchWords,
   mergeAxes,
@@ -96,6 +97,7 @@ function wordsEach(instructions: number, reads: number): number {
 interface Source {
   readonly declare: string;
   readonly load: string;
+  readonly more: string;
   /** The word of the element `lane`, and the place of that in the input, or a number that is even with it. */
   readonly raw: string;
   readonly at: string;
@@ -142,35 +144,38 @@ function variant(
       names.map((name) => `var ${name}: ${type} = ${zeros[type]};`).join(' ');
     const word = (place: string): string => (shift === 0 ? place : `(${place}) >> ${shift}u`);
     const place = `u32(${placeOf(rank, 'c', `s${i}_`)})`;
-    if (kind === 's') return { declare: '', load: '', raw: `r${i}`, at: '0u' };
+    const guarded = (reads: readonly string[], lanesOfRead: number): { load: string; more: string } => ({
+      load: reads[0],
+      more: reads
+        .slice(1)
+        .map((read, m) => `if (${hasLane(k, lanes, (m + 1) * lanesOfRead)}) { ${read} }`)
+        .join(' '),
+    });
+    if (kind === 's') return { declare: '', load: '', more: '', raw: `r${i}`, at: '0u' };
     if (kind === 'x') {
       const names = variables(lanes);
       const places = names.map((name) => `o${name}`);
       // Those of all inputs are declared between the lanes' steps.
-      const load = names.map((name, m) => {
-        const read = `${name} = x${i}[${word(places[m])}];`;
-        return m === 0 ? read : `if (w${k} * ${lanes}u + ${m}u < p.size) { ${read} }`;
-      });
-      return { declare: declared(names), load: load.join(' '), raw: pick(names, 1), at: pick(places, 1) };
+      const read = names.map((name, m) => `${name} = x${i}[${word(places[m])}];`);
+      return { declare: declared(names), ...guarded(read, 1), raw: pick(names, 1), at: pick(places, 1) };
     }
     const count = kind === 'c' ? 1 : Math.max(1, lanes / own);
     const names = variables(count);
     const raw = pick(names, own);
     if (kind === 'e') {
-      const load = names.map((name, m) => {
-        if (count > 1) {
-          const read = `${name} = x${i}[w${k} * ${count}u + ${m}u];`;
-          return m === 0 ? read : `if (w${k} * ${lanes}u + ${m * own}u < p.size) { ${read} }`;
-        }
-        return `${name} = x${i}[${own === lanes ? `w${k}` : `w${k} >> ${Math.log2(own / lanes)}u`}];`;
-      });
-      return { declare: declared(names), load: load.join(' '), raw, at: 'e' };
+      const places =
+        count > 1
+          ? names.map((_, m) => `w${k} * ${count}u + ${m}u`)
+          : [own === lanes ? `w${k}` : `w${k} >> ${Math.log2(own / lanes)}u`];
+      const read = names.map((name, m) => `${name} = x${i}[${places[m]}];`);
+      return { declare: declared(names), ...guarded(read, own), raw, at: 'e' };
     }
     const at = `o${i}_${k}`;
     const load = names.map((name, m) => `${name} = x${i}[(${word(at)}) + ${m}u];`).join(' ');
     return {
       declare: `let ${at} = ${place}; ${declared(names)}`,
       load,
+      more: '',
       raw,
       at: kind === 'c' || lanes === 1 ? at : `(${at} + lane)`,
     };
@@ -183,6 +188,8 @@ function variant(
   const each = wordsEach(program.instrs.length, reads);
   const sources = Array.from({ length: each }, (_, k) => inputs.map((_, i) => source(i, k)));
   const small = (i: number): boolean => bytesOf(results[i]) < 4;
+  // Where nothing but the word is written, what no element is there for is computed too, and left out of the word.
+  const isPlain = !mayFail && results.every((dtype) => lanes > 1 && lanesOf(bytesOf(dtype)) === lanes);
   const element = (k: number): string => {
     const loads = inputs.map((dtype, i) => {
       const { raw, at } = sources[k][i];
@@ -205,7 +212,8 @@ function variant(
           ? ''
           : `if (lane % ${own}u == ${own - 1}u || e + 1u == p.size) { y${i}[e / ${own}u] = t${i}; t${i} = 0u; }`;
       const mask = bits === 8 ? '255u' : '65535u';
-      return `t${i} = t${i} | ((${value} & ${mask}) << ((lane % ${own}u) * ${bits}u)); ${flush}`;
+      const kept = isPlain ? `select(0u, ${value} & ${mask}, e < p.size)` : `(${value} & ${mask})`;
+      return `t${i} = t${i} | (${kept} << ((lane % ${own}u) * ${bits}u)); ${flush}`;
     });
     return [...loads, text, ...stores].join('\n');
   };
@@ -218,7 +226,7 @@ function variant(
     return `${words}
     for (var lane = 0u; lane < ${lanes}u; lane++) {
       let e = w${k} * ${lanes}u + lane;
-      if (e < p.size) { ${element(k)} }
+      ${isPlain ? element(k) : `if (e < p.size) { ${element(k)} }`}
     }
     ${last}`;
   };
@@ -239,6 +247,7 @@ function variant(
         ...sources[k].map(({ declare }) => declare),
       ].join(' '),
     load: (k) => sources[k].map(({ load }) => load).join(' '),
+    more: (k) => sources[k].map(({ more }) => more).join(' '),
     work,
   });
 }

@@ -63,10 +63,12 @@ export interface Dispatch {
   readonly cuda?: (capability: number) => CudaDispatches | undefined;
   /** The product that it makes, for GPUs whose maker has a library of products. */
   readonly library?: LibraryProduct;
+  /** Whether `cuda` is faster than libraries. */
+  readonly prefersCuda?: boolean;
 }
 
 /** A dispatch on a GPU of NVIDIA. */
-export interface CudaDispatch extends Omit<Dispatch, 'program' | 'cuda' | 'library'> {
+export interface CudaDispatch extends Omit<Dispatch, 'program' | 'cuda' | 'library' | 'prefersCuda'> {
   readonly program: GpuProgram | CudaProgram;
 }
 

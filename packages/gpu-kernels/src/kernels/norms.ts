@@ -18,11 +18,10 @@ import {
   type Dispatch,
   fits,
   type GpuKernels,
-  groups,
   type Lowered,
   lowered,
 } from './kernel.ts';
-import { each, perRow, total } from './reduce.ts';
+import { acrossRow, combined, eachOf, launchRows, once, perRow } from './reduce.ts';
 import { floats, floatType, ofFloats } from './scalar-program.ts';
 
 /** A finite number near the values, from which they are measured; 0 where the first of them is none. */
@@ -357,30 +356,51 @@ function rowNorm(centered: boolean): (call: Call) => Lowered | undefined {
     const scaled = Boolean(attrs.scaled);
     const shifted = centered && Boolean(attrs.shifted);
     const n = x.size / rstd.size;
+    const lanes = columnLanes(x.dtype, n);
+    const stored = columnType(x.dtype, lanes);
+    const all = Array.from({ length: lanes }, (_, lane) => lane);
+    const value = (name: string, k: number, lane: number): string =>
+      columnValue(`${name}${k}`, lane, x.dtype, lanes);
+    const load = (k: number): string => `let x${k} = x[base + i${k}];`;
+    const sums = (of: (k: number, lane: number) => string): string =>
+      `mine = 0.0; ${eachOf(load, (many) => `mine = mine + (${many.flatMap((k) => all.map((lane) => of(k, lane))).join(' + ')});`)}`;
+    const from = (k: number, lane: number): string => `(${value('x', k, lane)} - center)`;
+    const across = acrossRow(n / lanes);
     const program = perRow(
-      ofFloats(x.dtype, {
-        x: 'f32',
-        ...(scaled ? { gamma: 'f32' } : {}),
-        ...(shifted ? { beta: 'f32' } : {}),
-        y: 'mut f32',
-        ...(centered ? { mean: 'mut f32' } : {}),
-        rstd: 'mut f32',
-      }),
+      {
+        x: stored,
+        ...(scaled ? { gamma: stored } : {}),
+        ...(shifted ? { beta: stored } : {}),
+        y: `mut ${stored}`,
+        ...ofFloats(x.dtype, { ...(centered ? { mean: 'mut f32' } : {}), rstd: 'mut f32' }),
+      },
       { epsilon: 'f32' },
-      `let base = row * p.n;
-      ${centered ? `${total('level', 'x[base + i]')} let center = level / f32(p.n);` : 'let center = 0.0;'}
-      ${total('square', '(x[base + i] - center) * (x[base + i] - center)')}
-      let inverse = fRsqrt(square / f32(p.n) + p.epsilon);
-      if (t == 0u) { ${centered ? 'mean[row] = center;' : ''} rstd[row] = inverse; }
-      ${each(`y[base + i] = (x[base + i] - center) * inverse${scaled ? ' * gamma[i]' : ''}${shifted ? ' + beta[i]' : ''};`)}`,
+      `let base = row * p.n; let size = f32(p.n * ${lanes}u);
+      ${centered ? `${sums((k, lane) => value('x', k, lane))} ${combined('level')} let center = level / size;` : 'let center = 0.0;'}
+      ${sums((k, lane) => `${from(k, lane)} * ${from(k, lane)}`)} ${combined('square')}
+      let inverse = fRsqrt(square / size + p.epsilon);
+      ${once(`${centered ? 'mean[row] = center;' : ''} rstd[row] = inverse;`)}
+      ${eachOf(
+        (k) =>
+          `${load(k)} ${scaled ? `let gamma${k} = gamma[i${k}];` : ''} ${shifted ? `let beta${k} = beta[i${k}];` : ''}`,
+        (many) =>
+          many
+            .map(
+              (k) =>
+                `y[base + i${k}] = ${columnStore(
+                  all.map(
+                    (lane) =>
+                      `${from(k, lane)} * inverse${scaled ? ` * ${value('gamma', k, lane)}` : ''}${shifted ? ` + ${value('beta', k, lane)}` : ''}`,
+                  ),
+                  x.dtype,
+                )};`,
+            )
+            .join(' '),
+      )}`,
+      across,
     );
     const operands = [...inputs, ...outputs].map((_, i) => i);
-    return lowered({
-      program,
-      operands,
-      params: [rstd.size, n, attrs.epsilon as number],
-      workgroups: groups(rstd.size),
-    });
+    return lowered(launchRows(program, operands, rstd.size, n / lanes, across, [attrs.epsilon as number]));
   };
 }
 
@@ -391,32 +411,57 @@ function rowNormGrad(centered: boolean): (call: Call) => Lowered | undefined {
     const scaled = inputs.length > (centered ? 4 : 3);
     if (!fits(dy, x) || x.size === 0) return undefined;
     const n = x.size / rstd.size;
-    const read = {
-      dy: 'f32',
-      x: 'f32',
-      ...(centered ? { mean: 'f32' } : {}),
-      rstd: 'f32',
-      ...(scaled ? { gamma: 'f32' } : {}),
-    };
-    const normal = (at: string, row: string): string =>
-      `((x[${at}]${centered ? ` - mean[${row}]` : ''}) * rstd[${row}])`;
-    const h = `dy[base + i]${scaled ? ' * gamma[i]' : ''}`;
+    const lanes = columnLanes(x.dtype, n);
+    const stored = columnType(x.dtype, lanes);
+    const all = Array.from({ length: lanes }, (_, lane) => lane);
+    const value = (name: string, k: number, lane: number): string =>
+      columnValue(`${name}${k}`, lane, x.dtype, lanes);
+    const load = (k: number): string =>
+      `let dy${k} = dy[base + i${k}]; let x${k} = x[base + i${k}]; ${scaled ? `let gamma${k} = gamma[i${k}];` : ''}`;
+    const slopeOf = (k: number, lane: number): string =>
+      scaled ? `(${value('dy', k, lane)} * ${value('gamma', k, lane)})` : value('dy', k, lane);
+    const normal = (k: number, lane: number): string =>
+      `((${value('x', k, lane)}${centered ? ' - center' : ''}) * inverse)`;
+    const across = acrossRow(n / lanes);
     const dx = perRow(
-      ofFloats(x.dtype, { ...read, dx: 'mut f32' }),
+      {
+        dy: stored,
+        x: stored,
+        ...ofFloats(x.dtype, { ...(centered ? { mean: 'f32' } : {}), rstd: 'f32' }),
+        ...(scaled ? { gamma: stored } : {}),
+        dx: `mut ${stored}`,
+      },
       {},
-      `let base = row * p.n;
-      ${centered ? `${total('sums', h)} let level = sums / f32(p.n);` : 'let level = 0.0;'}
-      ${total('slopes', `${h} * ${normal('base + i', 'row')}`)} let slope = slopes / f32(p.n);
-      ${each(`dx[base + i] = rstd[row] * (${h} - level - ${normal('base + i', 'row')} * slope);`)}`,
+      `let base = row * p.n; let size = f32(p.n * ${lanes}u); let inverse = rstd[row]; ${centered ? 'let center = mean[row];' : ''}
+      var levels = 0.0; var slopes = 0.0;
+      ${eachOf(load, (many) =>
+        many
+          .flatMap((k) =>
+            all.map(
+              (lane) =>
+                `${centered ? `levels = levels + ${slopeOf(k, lane)};` : ''} slopes = slopes + ${slopeOf(k, lane)} * ${normal(k, lane)};`,
+            ),
+          )
+          .join('\n'),
+      )}
+      ${centered ? `mine = levels; ${combined('levelSum')} let level = levelSum / size;` : 'let level = 0.0;'}
+      mine = slopes; ${combined('slopeSum')} let slope = slopeSum / size;
+      ${eachOf(load, (many) =>
+        many
+          .map(
+            (k) =>
+              `dx[base + i${k}] = ${columnStore(
+                all.map((lane) => `inverse * (${slopeOf(k, lane)} - level - ${normal(k, lane)} * slope)`),
+                x.dtype,
+              )};`,
+          )
+          .join('\n'),
+      )}`,
+      across,
     );
     const given = inputs.map((_, i) => i);
     const out = inputs.length;
     const scratch: number[] = [];
-    const all = out + outputs.length;
-    const lanes = columnLanes(x.dtype, n);
-    const stored = columnType(x.dtype, lanes);
-    const value = (name: string, k: number, lane: number): string =>
-      columnValue(`${name}${k}`, lane, x.dtype, lanes);
     const made = floatType(x.dtype);
     const params = columnSums(
       {
@@ -438,13 +483,10 @@ function rowNormGrad(centered: boolean): (call: Call) => Lowered | undefined {
         ],
         outputs: [{ dgamma: [made, out + 1] }, ...(centered ? [{ dbeta: [made, out + 2] as const }] : [])],
       },
-      (bytes) => all + scratch.push(bytes) - 1,
+      (bytes) => out + outputs.length - 1 + scratch.push(bytes),
     );
     return {
-      dispatches: [
-        { program: dx, operands: [...given, out], params: [rstd.size, n], workgroups: groups(rstd.size) },
-        ...params,
-      ],
+      dispatches: [launchRows(dx, [...given, out], rstd.size, n / lanes, across), ...params],
       scratch,
     };
   };

@@ -188,10 +188,14 @@ function isCoreProduct(
   return (dtype === 'float32' || isHalf(dtype)) && Math.min(rows, columns, depth) >= FEW;
 }
 
-/** The tensor cores of a GPU, if it has some. */
-function coresOf(capability: number): ProductCores | undefined {
+/**
+ * The tensor cores of a GPU, if it has some. Hopper's wgmma reads float32 along the depth alone: what lies otherwise has to be turned by copies of 4 bytes,
+ * which takes longer than to multiply by warps.
+ */
+function coresOf(capability: number, { dtype, left, right }: Product): ProductCores | undefined {
   if (capability < 80) return undefined;
-  return capability === 90 ? warpgroupCores : warpCores;
+  const isTurned = dtype === 'float32' && (left.inner === 'side' || right.inner === 'side');
+  return capability === 90 && !isTurned ? warpgroupCores : warpCores;
 }
 
 /** The same product on the tensor cores of a GPU. */
@@ -202,7 +206,7 @@ function onTensorCores(
   sizes: ProductSizes,
   capability: number,
 ): CudaDispatches | undefined {
-  const cores = coresOf(capability);
+  const cores = coresOf(capability, product);
   if (cores === undefined) return undefined;
   const { dtype, biasAt, params = {} } = product;
   const [batches, rows, columns, depth] = sizes;
