@@ -1,5 +1,6 @@
 // Recurrent networks. What does not depend on the state is one product before the steps, or after them. The steps are one dispatch where the units are few
 // (`recurrent-sweeps.ts`); else each is one, which makes its part of the product with the state and what follows from it.
+import { columnReduction, launchColumns, mergingOf, piecesOf } from './columns.ts';
 import {
   alwaysFits,
   type Call,
@@ -7,7 +8,6 @@ import {
   fits,
   type GpuKernels,
   type GpuProgram,
-  groups,
   head,
   type Lowered,
   launch,
@@ -19,6 +19,7 @@ import { libraryMatrices } from './library-product.ts';
 import { copy } from './moves.ts';
 import { productDispatch } from './product.ts';
 import { type GradSweep, gruGradSweep, gruSweep, lstmGradSweep, lstmSweep } from './recurrent-sweeps.ts';
+import { binary } from './scalar-program.ts';
 
 /** A step is made by workgroups of so many threads; each has so many sequences, and so many of their units. */
 const THREADS = 256;
@@ -399,64 +400,45 @@ interface GradPlaces {
   readonly scratch: number;
 }
 
-/** A workgroup adds so many columns, and a thread every fourth row of its part. */
-const COLUMNS = 64;
-const MOST_PARTS = 128;
-
-/** The sums of the columns of `dgates` [steps, 4 · units], as parts of the biases. @param partial a temporary of a row for each part. */
+/**
+ * The sums of the columns of `dgates` [steps, 4 · units], as parts of the biases.
+ * @param partial a temporary of the sums of pieces of the steps. @returns its bytes, too
+ */
 function biasGrad(
-  { units }: Sizes,
-  steps: number,
+  { batch, time, units }: Sizes,
   gates: number,
   [dgates, dbias, partial]: readonly [dgates: number, dbias: number, partial: number],
-): readonly Dispatch[] {
-  const parts = partsOfSteps(steps);
-  const columns = 4 * units;
-  const tiles = Math.ceil(columns / COLUMNS);
-  const program =
-    programOf(`${head({ dgates: 'f32', partial: 'mut f32' }, { columns: 'u32', steps: 'u32', each: 'u32', tiles: 'u32' })}
-var<workgroup> levels: array<f32, ${THREADS}>;
-@compute @workgroup_size(${THREADS})
-fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u, @builtin(local_invocation_index) thread: u32) {
-  let number = group.y * all.x + group.x; let place = number / p.tiles;
-  let side = thread % ${COLUMNS}u; let column = number % p.tiles * ${COLUMNS}u + side;
-  let end = min((place + 1u) * p.each, p.steps);
-  var sum = 0.0;
-  if (column < p.columns) { for (var step = place * p.each + thread / ${COLUMNS}u; step < end; step += 4u) { sum = sum + dgates[step * p.columns + column]; } }
-  levels[thread] = sum;
-  workgroupBarrier();
-  if (thread < ${COLUMNS}u && column < p.columns && place * p.each < p.steps) {
-    partial[place * p.columns + column] = (levels[side] + levels[side + ${COLUMNS}u]) + (levels[side + ${2 * COLUMNS}u] + levels[side + ${3 * COLUMNS}u]);
-  }
-}`);
-  // GRU's second bias is that of the product with the state.
-  const second = `column = thread - 3u * p.units; column = ${partOf(3, 'column')};`;
-  const add = perThread(
-    { partial: 'f32', dbias: 'mut f32' },
-    { parts: 'u32', units: 'u32' },
-    `var column = thread; ${gates === 3 ? `if (thread >= 3u * p.units) { ${second} }` : ''}
-    var sum = 0.0; for (var i = 0u; i < p.parts; i++) { sum = sum + partial[i * 4u * p.units + column]; } dbias[thread] = sum;`,
+): { readonly dispatches: readonly Dispatch[]; readonly scratch: number } {
+  const [steps, columns] = [batch * time, 4 * units];
+  const add = binary('add', 'f32');
+  const program = (finish: string): GpuProgram =>
+    columnReduction({
+      type: 'f32',
+      buffers: { x: 'f32', sums: 'mut f32' },
+      params: { units: 'u32' },
+      states: [{ start: '0.0', combine: add }],
+      load: (k) => `let x${k} = x[at${k}];`,
+      use: (k) => `s0 = ${add('s0', `x${k}`)};`,
+      finish,
+    });
+  // GRU's second bias is that of the product with the state, which has no part in the third column but in the fourth.
+  const last = program(
+    gates === 4
+      ? 'sums[column] = s0;'
+      : `if (column < 3u * p.units) { sums[column] = s0; }
+    if (column < 2u * p.units) { sums[column + 3u * p.units] = s0; } else if (column >= 3u * p.units) { sums[column + 2u * p.units] = s0; }`,
   );
-  const each = Math.ceil(steps / Math.max(1, parts));
-  return [
-    ...(parts === 0
-      ? []
-      : [
-          {
-            program,
-            operands: [dgates, partial],
-            params: [columns, steps, each, tiles],
-            workgroups: groups(tiles * parts),
-          },
-        ]),
-    launch(add, [partial, dbias], [parts, units], gates === 3 ? 6 * units : columns),
-  ];
-}
-
-/** Into how many parts the steps are cut whose columns are added; each has some. */
-function partsOfSteps(steps: number): number {
-  const parts = Math.min(MOST_PARTS, Math.ceil(steps / 64));
-  return parts === 0 ? 0 : Math.ceil(steps / Math.ceil(steps / parts));
+  const cut = piecesOf({ outer: 1, n: steps, inner: columns }, 'reduce');
+  if (cut.pieces === 1)
+    return { dispatches: [launchColumns(last, [dgates, dbias], cut, [units])], scratch: 0 };
+  const ofPieces = program('sums[part * p.inner + column] = s0;');
+  return {
+    dispatches: [
+      launchColumns(ofPieces, [dgates, partial], cut, [units]),
+      launchColumns(last, [partial, dbias], mergingOf(1, cut.pieces, columns), [units]),
+    ],
+    scratch: 4 * cut.pieces * columns,
+  };
 }
 
 /** The gradients that are products over all steps, with temporaries of their own; undefined where one is too large. */
@@ -469,6 +451,7 @@ function weightGrads(sizes: Sizes, gates: number, at: GradPlaces): Lowered | und
   const forLibrary = (product: Parameters<typeof libraryMatrices>[0]): typeof product | undefined =>
     gates === 4 ? product : undefined;
   const [before, partial] = [at.scratch, at.scratch + 1];
+  const ofBias = biasGrad(sizes, gates, [at.dgates, at.dbias, partial]);
   const dispatches: (Dispatch | undefined)[] = [];
   if (width > 0) {
     const size = steps * units;
@@ -515,7 +498,7 @@ function weightGrads(sizes: Sizes, gates: number, at: GradPlaces): Lowered | und
           transposeA: true,
         }),
       ),
-      ...biasGrad(sizes, steps, gates, [at.dgates, at.dbias, partial]),
+      ...ofBias.dispatches,
     );
   }
   if (width > 0 && features > 0)
@@ -573,7 +556,7 @@ function weightGrads(sizes: Sizes, gates: number, at: GradPlaces): Lowered | und
   if (dispatches.some((dispatch) => dispatch === undefined)) return undefined;
   return {
     dispatches: dispatches as Dispatch[],
-    scratch: [4 * steps * units, 16 * partsOfSteps(steps) * units],
+    scratch: [4 * steps * units, ofBias.scratch],
   };
 }
 

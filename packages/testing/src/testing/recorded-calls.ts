@@ -425,11 +425,11 @@ const RECURRENT = [
  */
 const FAST_RECURRENT = [
   [3, 4, 2, 70],
-  [2, 3, 1, 128],
+  [1, 2, 1, 128],
   [5, 2, 3, 33],
   [1, 1, 1, 1],
-  [130, 3, 1, 9],
-  [258, 2, 1, 13],
+  [130, 2, 1, 9],
+  [258, 2, 1, 5],
 ] as const;
 
 /** Those whose products over all steps are made of TensorFloat-32. */
