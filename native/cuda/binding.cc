@@ -62,6 +62,18 @@ Span bytes(const Napi::CallbackInfo& info, size_t i) {
   return span;
 }
 
+std::vector<std::string> list(const Napi::CallbackInfo& info, size_t i) {
+  if (!info[i].IsArray()) throw Failure("INVALID_ARGUMENT", "argument " + std::to_string(i) + " is no list");
+  const Napi::Array given = info[i].As<Napi::Array>();
+  std::vector<std::string> result;
+  for (uint32_t k = 0; k < given.Length(); k++) {
+    const Napi::Value value = given.Get(k);
+    if (!value.IsString()) throw Failure("INVALID_ARGUMENT", "argument " + std::to_string(i) + " is no list of strings");
+    result.push_back(value.As<Napi::String>().Utf8Value());
+  }
+  return result;
+}
+
 class JsTransfer : public Napi::ObjectWrap<JsTransfer> {
  public:
   static Napi::Function define(Napi::Env env) {
@@ -104,6 +116,8 @@ class JsDevice : public Napi::ObjectWrap<JsDevice> {
       InstanceMethod("function", &JsDevice::function),
       InstanceMethod("launchAll", &JsDevice::launch_all), InstanceMethod("makeGraph", &JsDevice::make_graph),
       InstanceMethod("launchGraph", &JsDevice::launch_graph), InstanceMethod("dropGraph", &JsDevice::drop_graph),
+      InstanceMethod("openProducts", &JsDevice::open_products), InstanceMethod("product", &JsDevice::product),
+      InstanceMethod("workspace", &JsDevice::workspace), InstanceMethod("dropProduct", &JsDevice::drop_product),
       InstanceMethod("record", &JsDevice::record), InstanceMethod("isDone", &JsDevice::is_done),
       InstanceMethod("handle", &JsDevice::handle), InstanceMethod("wait", &JsDevice::wait), InstanceMethod("drop", &JsDevice::drop),
       InstanceMethod("synchronize", &JsDevice::synchronize), InstanceMethod("close", &JsDevice::close)});
@@ -225,6 +239,30 @@ class JsDevice : public Napi::ObjectWrap<JsDevice> {
   Napi::Value drop_graph(const Napi::CallbackInfo& info) {
     return with(info, [&](Device& device) { device.drop_graph(word(info, 0)); });
   }
+  // (paths of the library): what was found.
+  Napi::Value open_products(const Napi::CallbackInfo& info) {
+    return guarded(info, [&](Napi::Env env) {
+      const Products& products = device_->open_products(list(info, 0));
+      Napi::Object result = Napi::Object::New(env);
+      result.Set("path", products.path());
+      result.Set("version", products.version());
+      return result;
+    });
+  }
+  // (type, flags: 1 a is transposed, 2 b is, 4 there is a bias, 8 relu; rows, columns, depth, batches, stride of a, stride of b, alignment)
+  Napi::Value product(const Napi::CallbackInfo& info) {
+    return counted(info, [&](Device& device) {
+      const uint32_t flags = static_cast<uint32_t>(number(info, 1, 15));
+      return device.product({static_cast<ProductType>(number(info, 0, 4)), (flags & 1) != 0, (flags & 2) != 0, (flags & 4) != 0, (flags & 8) != 0, large(info, 2),
+                             large(info, 3), large(info, 4), large(info, 5), large(info, 6), large(info, 7), word(info, 8)});
+    });
+  }
+  Napi::Value workspace(const Napi::CallbackInfo& info) {
+    return counted(info, [&](Device& device) { return device.workspace(word(info, 0)); });
+  }
+  Napi::Value drop_product(const Napi::CallbackInfo& info) {
+    return with(info, [&](Device& device) { device.drop_product(word(info, 0)); });
+  }
   Napi::Value record(const Napi::CallbackInfo& info) {
     return counted(info, [](Device& device) { return device.record(); });
   }
@@ -310,18 +348,6 @@ class JsGroup : public Napi::ObjectWrap<JsGroup> {
 // (path of the driver): how many GPUs it has.
 Napi::Value count_devices(const Napi::CallbackInfo& info) {
   return guarded(info, [&](Napi::Env env) { return Napi::Number::New(env, Driver::open(text(info, 0))->devices()); });
-}
-
-std::vector<std::string> list(const Napi::CallbackInfo& info, size_t i) {
-  if (!info[i].IsArray()) throw Failure("INVALID_ARGUMENT", "argument " + std::to_string(i) + " is no list");
-  const Napi::Array given = info[i].As<Napi::Array>();
-  std::vector<std::string> result;
-  for (uint32_t k = 0; k < given.Length(); k++) {
-    const Napi::Value value = given.Get(k);
-    if (!value.IsString()) throw Failure("INVALID_ARGUMENT", "argument " + std::to_string(i) + " is no list of strings");
-    result.push_back(value.As<Napi::String>().Utf8Value());
-  }
-  return result;
 }
 
 // (paths of the compiler): what was found.

@@ -93,6 +93,7 @@ Device::Device(std::shared_ptr<const Driver> driver, int ordinal) : driver_(std:
   try {
     driver_->check(driver_->cuCtxSetCurrent(context_), "cuCtxSetCurrent");
     driver_->check(driver_->cuStreamCreate(&stream_, kNonBlockingStream), "cuStreamCreate");
+    keep_memory();
   } catch (...) {
     driver_->cuDevicePrimaryCtxRelease_v2(device_);
     throw;
@@ -114,6 +115,9 @@ void Device::close() noexcept {
   flying_.clear();
   drop_pinned();
   for (auto& [number, graph] : graphs_) destroy(graph);
+  products_.clear();
+  library_.reset();
+  if (capturing_ != nullptr) driver_->cuStreamDestroy_v2(capturing_);
   for (const auto& [number, event] : events_) driver_->cuEventDestroy_v2(event);
   for (const auto& [number, module] : modules_) driver_->cuModuleUnload(module.module);
   for (const auto& [memory, bytes] : live_) {
@@ -124,6 +128,14 @@ void Device::close() noexcept {
   driver_->cuStreamSynchronize(stream_);
   driver_->cuStreamDestroy_v2(stream_);
   driver_->cuDevicePrimaryCtxRelease_v2(device_);
+}
+
+// Unless it is told so, the driver gives what is free back to the system whenever somebody waits, and takes it anew afterwards.
+void Device::keep_memory() {
+  if (!info_.has_memory_pools || driver_->cuDeviceGetMemPool == nullptr || driver_->cuMemPoolSetAttribute == nullptr) return;
+  driver_->check(driver_->cuDeviceGetMemPool(&pool_, device_), "cuDeviceGetMemPool");
+  uint64_t all = UINT64_MAX;
+  driver_->check(driver_->cuMemPoolSetAttribute(pool_, kReleaseThreshold, &all), "cuMemPoolSetAttribute");
 }
 
 void Device::enter() const {
@@ -167,8 +179,9 @@ CUdeviceptr Device::allocate(size_t bytes) {
   const char* function = info_.has_memory_pools ? "cuMemAllocAsync" : "cuMemAlloc";
   CUresult result = take(&memory, bytes);
   if (result == kOutOfMemory) {
-    // What was freed in the order of the stream is free once the stream is there.
+    // What was freed in the order of the stream is free once the stream is there, and in pieces until it is given back.
     synchronize();
+    if (pool_ != nullptr && driver_->cuMemPoolTrimTo != nullptr) check(driver_->cuMemPoolTrimTo(pool_, 0), "cuMemPoolTrimTo");
     result = take(&memory, bytes);
   }
   check(result, function);
@@ -305,38 +318,95 @@ void Device::check_pointers(const void* arguments, size_t bytes, size_t pointers
 
 void Device::launch(uint32_t number, const unsigned grid[3], const unsigned block[3], const void* arguments, size_t bytes, size_t pointers) {
   enter();
-  const Function& function = known(functions_, number, "kernel");
+  Launch launch{};
+  launch.function = known(functions_, number, "kernel");
   check_pointers(arguments, bytes, pointers);
-  check(with_arguments(arguments, bytes, [&](void** extra) {
-    return driver_->cuLaunchKernel(function.handle, grid[0], grid[1], grid[2], block[0], block[1], block[2], function.shared, stream_, nullptr, extra);
-  }), "cuLaunchKernel");
+  std::copy(grid, grid + 3, launch.head.grid);
+  std::copy(block, block + 3, launch.head.block);
+  launch.head.bytes = static_cast<uint32_t>(bytes);
+  launch.arguments = static_cast<const char*>(arguments);
+  run(launch, stream_);
+}
+
+// Of a launch in a list, with its arguments.
+static size_t bytes_of(const LaunchHead& head) { return sizeof head + (size_t(head.bytes) + 7) / 8 * 8; }
+
+Device::Launch Device::read_launch(const void* list, size_t bytes, size_t at) const {
+  const char* start = static_cast<const char*>(list);
+  Launch launch{};
+  launch.at = at;
+  if (bytes - at < sizeof launch.head) throw Failure("INVALID_ARGUMENT", "a list of launches is cut short");
+  std::memcpy(&launch.head, start + at, sizeof launch.head);
+  launch.bytes = bytes_of(launch.head);
+  if (launch.bytes > bytes - at) throw Failure("INVALID_ARGUMENT", "a list of launches is cut short");
+  launch.arguments = start + at + sizeof launch.head;
+  if (launch.head.kind == kProduct) {
+    launch.product = known(products_, launch.head.function, "product").get();
+    check_operands(*launch.product, launch.head, launch.arguments);
+  } else if (launch.head.kind == kKernel) {
+    launch.function = known(functions_, launch.head.function, "kernel");
+    check_pointers(launch.arguments, launch.head.bytes, launch.head.pointers);
+  } else {
+    throw Failure("INVALID_ARGUMENT", "a list has a launch of no kind");
+  }
+  return launch;
 }
 
 std::vector<Device::Launch> Device::read_launches(const void* list, size_t bytes) const {
-  const char* start = static_cast<const char*>(list);
   std::vector<Launch> launches;
-  for (size_t at = 0; at < bytes;) {
-    Launch launch{};
-    launch.at = at;
-    if (bytes - at < sizeof launch.head) throw Failure("INVALID_ARGUMENT", "a list of launches is cut short");
-    std::memcpy(&launch.head, start + at, sizeof launch.head);
-    at += sizeof launch.head;
-    const size_t size = (size_t(launch.head.bytes) + 7) / 8 * 8;
-    if (size > bytes - at) throw Failure("INVALID_ARGUMENT", "a list of launches is cut short");
-    launch.function = known(functions_, launch.head.function, "kernel");
-    launch.arguments = start + at;
-    check_pointers(launch.arguments, launch.head.bytes, launch.head.pointers);
-    at += size;
-    launch.bytes = at - launch.at;
-    launches.push_back(launch);
-  }
+  for (size_t at = 0; at < bytes; at += launches.back().bytes) launches.push_back(read_launch(list, bytes, at));
   return launches;
+}
+
+// A product's addresses are aligned as the list is, which need not be to 8 bytes.
+static std::array<CUdeviceptr, 5> operands_of(const char* arguments, size_t count) {
+  std::array<CUdeviceptr, 5> operands{};
+  std::memcpy(operands.data(), arguments, count * sizeof operands[0]);
+  return operands;
+}
+
+void Device::check_operands(const Product& product, const LaunchHead& head, const char* arguments) const {
+  const size_t count = product.operands();
+  if (head.pointers != count || head.bytes != count * sizeof(CUdeviceptr)) throw Failure("INVALID_ARGUMENT", "a product has other operands");
+  const auto operands = operands_of(arguments, count);
+  for (size_t i = 0; i < count; i++) check_range(operands[i], product.bytes(i), "product");
+}
+
+const Products& Device::open_products(const std::vector<std::string>& paths) {
+  enter();
+  if (library_ == nullptr) library_ = std::make_unique<Products>(paths, info_.driver_version, info_.compute_major);
+  return *library_;
+}
+
+uint32_t Device::product(const ProductShape& shape) {
+  enter();
+  if (library_ == nullptr) throw Failure("FAILED_PRECONDITION", "the library for products is not open");
+  auto product = library_->find(shape);
+  if (product == nullptr) return 0;
+  products_[next_] = std::move(product);
+  return next_++;
+}
+
+size_t Device::workspace(uint32_t product) const { return known(products_, product, "product")->workspace(); }
+
+void Device::drop_product(uint32_t product) {
+  enter();
+  known(products_, product, "product");
+  products_.erase(product);
+  epoch_++;
+}
+
+void Device::run(const Launch& launch, CUstream stream) const {
+  if (launch.product != nullptr) return launch.product->run(operands_of(launch.arguments, launch.product->operands()).data(), stream);
+  const uint32_t *grid = launch.head.grid, *block = launch.head.block;
+  check(with_arguments(launch.arguments, launch.head.bytes, [&](void** extra) {
+    return driver_->cuLaunchKernel(launch.function.handle, grid[0], grid[1], grid[2], block[0], block[1], block[2], launch.function.shared, stream, nullptr, extra);
+  }), "cuLaunchKernel");
 }
 
 void Device::launch_all(const void* list, size_t bytes) {
   enter();
-  for (const Launch& launch : read_launches(list, bytes))
-    this->launch(launch.head.function, launch.head.grid, launch.head.block, launch.arguments, launch.head.bytes, launch.head.pointers);
+  for (const Launch& launch : read_launches(list, bytes)) run(launch, stream_);
 }
 
 // Calls `body` with a launch as a node of graphs has it.
@@ -349,16 +419,66 @@ template <class F> CUresult Device::with_node(const Launch& launch, F body) {
   });
 }
 
-CUresult Device::build(Graph& graph, const std::vector<Launch>& launches) const {
+// What the library does for a product, as a graph that belongs to the caller. kNotSupported where that cannot be had: launched one by one it goes on,
+// or fails with its own error.
+CUresult Device::capture(const Launch& launch, CUgraph* graph) {
+  *graph = nullptr;
+  if (driver_->cuStreamBeginCapture_v2 == nullptr || driver_->cuStreamEndCapture == nullptr || driver_->cuGraphAddChildGraphNode == nullptr ||
+      driver_->cuGraphExecChildGraphNodeSetParams == nullptr)
+    return kNotSupported;
+  CUresult result = kSuccess;
+  if (capturing_ == nullptr) result = driver_->cuStreamCreate(&capturing_, kNonBlockingStream);
+  if (result == kSuccess) result = driver_->cuStreamBeginCapture_v2(capturing_, kRelaxedCapture);
+  if (result != kSuccess) return ends_context(result) ? result : kNotSupported;
+  bool is_told = true;
+  try {
+    run(launch, capturing_);
+  } catch (const Failure&) {
+    is_told = false;
+  }
+  result = driver_->cuStreamEndCapture(capturing_, graph);
+  if (is_told && result == kSuccess) return kSuccess;
+  if (*graph != nullptr) driver_->cuGraphDestroy(*graph);
+  *graph = nullptr;
+  return ends_context(result) ? result : kNotSupported;
+}
+
+CUresult Device::add_node(Graph& graph, const Launch& launch) {
+  const CUgraphNode* last = graph.nodes.empty() ? nullptr : &graph.nodes.back();
+  const size_t count = last == nullptr ? 0 : 1;
+  CUgraphNode node = nullptr;
+  CUresult result = kSuccess;
+  if (launch.product == nullptr) {
+    result = with_node(launch, [&](const KernelNode& kernel) { return driver_->cuGraphAddKernelNode(&node, graph.graph, last, count, &kernel); });
+  } else {
+    CUgraph child = nullptr;
+    result = capture(launch, &child);
+    if (result != kSuccess) return result;
+    // It takes a copy.
+    result = driver_->cuGraphAddChildGraphNode(&node, graph.graph, last, count, child);
+    driver_->cuGraphDestroy(child);
+  }
+  graph.nodes.push_back(node);
+  return result;
+}
+
+CUresult Device::set_node(const Graph& graph, CUgraphNode node, const Launch& launch) {
+  if (launch.product == nullptr)
+    return with_node(launch, [&](const KernelNode& kernel) { return driver_->cuGraphExecKernelNodeSetParams(graph.executable, node, &kernel); });
+  CUgraph child = nullptr;
+  CUresult result = capture(launch, &child);
+  if (result != kSuccess) return result;
+  result = driver_->cuGraphExecChildGraphNodeSetParams(graph.executable, node, child);
+  driver_->cuGraphDestroy(child);
+  // The graph cannot be changed so; another can be made.
+  return result == kGraphUpdateFailure ? kNotSupported : result;
+}
+
+CUresult Device::build(Graph& graph, const std::vector<Launch>& launches) {
   CUresult result = driver_->cuGraphCreate(&graph.graph, 0);
   for (const Launch& launch : launches) {
     if (result != kSuccess) return result;
-    const CUgraphNode* last = graph.nodes.empty() ? nullptr : &graph.nodes.back();
-    CUgraphNode node = nullptr;
-    result = with_node(launch, [&](const KernelNode& kernel) {
-      return driver_->cuGraphAddKernelNode(&node, graph.graph, last, last == nullptr ? 0 : 1, &kernel);
-    });
-    graph.nodes.push_back(node);
+    result = add_node(graph, launch);
   }
   return result != kSuccess ? result : driver_->cuGraphInstantiateWithFlags(&graph.executable, graph.graph, 0);
 }
@@ -384,21 +504,25 @@ bool Device::launch_graph(uint32_t number, const void* list, size_t bytes) {
   Graph& graph = known(graphs_, number, "graph");
   if (graph.list.size() != bytes) return false;
   const char* given = static_cast<const char*>(list);
-  if (graph.epoch != epoch_ || std::memcmp(graph.list.data(), given, bytes) != 0) {
-    const std::vector<Launch> launches = read_launches(list, bytes);
-    if (launches.size() != graph.nodes.size()) return false;
-    for (const Launch& launch : launches) {
-      // Those before it are as long as they were, so that the graph's is at the same place.
+  // What is as it was needs no look, unless something has been given back meanwhile.
+  const bool is_stale = graph.epoch != epoch_;
+  if (is_stale || std::memcmp(graph.list.data(), given, bytes) != 0) {
+    std::vector<std::pair<size_t, Launch>> changed;
+    size_t i = 0, size = 0;
+    for (size_t at = 0; at < bytes; at += size, i++) {
       LaunchHead head;
-      std::memcpy(&head, graph.list.data() + launch.at, sizeof head);
-      if (head.function != launch.head.function || head.bytes != launch.head.bytes) return false;
+      std::memcpy(&head, graph.list.data() + at, sizeof head);
+      size = bytes_of(head);
+      const bool is_same = std::memcmp(graph.list.data() + at, given + at, size) == 0;
+      if (is_same && !is_stale) continue;
+      const Launch launch = read_launch(list, bytes, at);
+      if (head.kind != launch.head.kind || head.function != launch.head.function || head.bytes != launch.head.bytes) return false;
+      if (!is_same) changed.emplace_back(i, launch);
     }
-    for (size_t i = 0; i < launches.size(); i++) {
-      const Launch& launch = launches[i];
-      if (std::memcmp(graph.list.data() + launch.at, given + launch.at, launch.bytes) == 0) continue;
-      check(with_node(launch, [&](const KernelNode& kernel) {
-        return driver_->cuGraphExecKernelNodeSetParams(graph.executable, graph.nodes[i], &kernel);
-      }), "cuGraphExecKernelNodeSetParams");
+    for (const auto& [node, launch] : changed) {
+      const CUresult result = set_node(graph, graph.nodes[node], launch);
+      if (launch.product != nullptr && result == kNotSupported) return false;
+      check(result, launch.product == nullptr ? "cuGraphExecKernelNodeSetParams" : "cuGraphExecChildGraphNodeSetParams");
       // What was launched before keeps its arguments.
       std::memcpy(&graph.list[launch.at], given + launch.at, launch.bytes);
     }

@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "cublas_lt.h"
 #include "driver.h"
 
 namespace eagre::cuda {
@@ -18,10 +19,11 @@ struct DeviceInfo {
   bool has_graphs = false;
 };
 
+enum : uint32_t { kKernel = 0, kProduct = 1 };
 // The head of a launch in a list of launches. Its arguments are behind it, as the kernel has them in its memory, `pointers` addresses first; zeros
-// fill them up to a multiple of 8 bytes.
+// fill them up to a multiple of 8 bytes. A product has nothing but addresses, no grid and no block, and its number instead of the function's.
 struct LaunchHead {
-  uint32_t function, grid[3], block[3], pointers, bytes, none;
+  uint32_t function, grid[3], block[3], pointers, bytes, kind;
 };
 
 // Memory of the host that the GPU can reach, and the event behind the last call that uses it.
@@ -77,6 +79,14 @@ class Device : public std::enable_shared_from_this<Device> {
   uint32_t function(uint32_t module, const std::string& name, unsigned shared = 0);
   // @param arguments as the kernel has them in its memory: `pointers` addresses first, then other values.
   void launch(uint32_t function, const unsigned grid[3], const unsigned block[3], const void* arguments, size_t bytes, size_t pointers);
+  // Finds the library for products, once. Failure UNAVAILABLE, which says of each library why it cannot be used.
+  const Products& open_products(const std::vector<std::string>& paths);
+  // The number of a product for lists of launches, or 0 where the library has no algorithm for it.
+  uint32_t product(const ProductShape& shape);
+  // The bytes that each call of a product needs besides.
+  size_t workspace(uint32_t product) const;
+  // What was launched still runs to its end; graphs that have it do, too.
+  void drop_product(uint32_t product);
   // The launches of a list, one by one.
   void launch_all(const void* list, size_t bytes);
   // The number of a graph that does what a list says, or 0 where the driver cannot make it. Nothing is launched.
@@ -113,6 +123,8 @@ class Device : public std::enable_shared_from_this<Device> {
   };
   struct Launch {
     Function function;
+    // Null for a kernel.
+    const Product* product;
     LaunchHead head;
     // Of the head in the list, and of the whole launch.
     size_t at, bytes;
@@ -127,8 +139,13 @@ class Device : public std::enable_shared_from_this<Device> {
     uint64_t epoch = 0;
   };
   template <class F> static CUresult with_node(const Launch& launch, F body);
+  Launch read_launch(const void* list, size_t bytes, size_t at) const;
   std::vector<Launch> read_launches(const void* list, size_t bytes) const;
-  CUresult build(Graph& graph, const std::vector<Launch>& launches) const;
+  void run(const Launch& launch, CUstream stream) const;
+  CUresult build(Graph& graph, const std::vector<Launch>& launches);
+  CUresult capture(const Launch& launch, CUgraph* graph);
+  CUresult add_node(Graph& graph, const Launch& launch);
+  CUresult set_node(const Graph& graph, CUgraphNode node, const Launch& launch);
   void destroy(Graph& graph) const noexcept;
   void enter() const;
   void check(CUresult result, const char* function) const;
@@ -136,7 +153,9 @@ class Device : public std::enable_shared_from_this<Device> {
   void wait_for(const Device& other) const;
   void check_range(CUdeviceptr memory, size_t count, const char* what) const;
   void check_pointers(const void* arguments, size_t bytes, size_t pointers) const;
+  void check_operands(const Product& product, const LaunchHead& head, const char* arguments) const;
   CUresult take(CUdeviceptr* memory, size_t bytes) const;
+  void keep_memory();
   Pinned pin(size_t bytes);
   Pinned new_pinned(size_t capacity);
   void unpin(Pinned pinned) noexcept;
@@ -148,6 +167,8 @@ class Device : public std::enable_shared_from_this<Device> {
   std::shared_ptr<const Driver> driver_;
   CUdevice device_ = 0;
   CUcontext context_ = nullptr;
+  // Null where the driver has none, or no way to tell it what to keep.
+  CUmemoryPool pool_ = nullptr;
   CUstream stream_ = nullptr;
   DeviceInfo info_;
   bool closed_ = false;
@@ -158,6 +179,10 @@ class Device : public std::enable_shared_from_this<Device> {
   std::unordered_map<uint32_t, Function> functions_;
   std::unordered_map<uint32_t, CUevent> events_;
   std::unordered_map<uint32_t, Graph> graphs_;
+  std::unique_ptr<Products> library_;
+  std::unordered_map<uint32_t, std::unique_ptr<Product>> products_;
+  // Where calls of products are captured for graphs.
+  CUstream capturing_ = nullptr;
   // How often memory and kernels were given back.
   uint64_t epoch_ = 0;
   uint32_t next_ = 1;

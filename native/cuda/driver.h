@@ -66,12 +66,17 @@ enum : CUresult {
   kNotSupported = 801,
   kSystemNotReady = 802,
   kSystemDriverMismatch = 803,
+  kGraphUpdateFailure = 910,
 };
 
 enum : int { kComputeMajor = 75, kComputeMinor = 76, kMultiprocessors = 16, kMemoryPools = 115 };
 // Of a kernel: the most shared memory that launches may give it.
 enum : int { kMostShared = 8 };
+// An attribute of pools.
+enum : int { kReleaseThreshold = 4 };
 enum : unsigned { kNonBlockingStream = 1, kDisableTiming = 2 };
+// What a thread captures keeps no other call of it from the driver.
+enum : int { kRelaxedCapture = 2 };
 
 // What went wrong, with the code of the errors of JavaScript, and the driver's name of it where it is the driver's error.
 struct Failure : std::runtime_error {

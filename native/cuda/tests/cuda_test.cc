@@ -1,6 +1,7 @@
 // The addon's use of the driver, against the fake driver.
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -234,6 +235,122 @@ static void graphs() {
   CHECK(code_of([&] { run(last, list_of(scale, {{x, y, 2, 10}, {x, y, 3, 10}})); }) == "INVALID_ARGUMENT");
 }
 
+// A list of calls of products, each with its operands.
+static std::string list_of(const std::vector<std::pair<uint32_t, std::vector<CUdeviceptr>>>& calls) {
+  std::string list;
+  for (const auto& [product, operands] : calls) {
+    const auto count = static_cast<uint32_t>(operands.size());
+    const LaunchHead head{product, {0, 0, 0}, {0, 0, 0}, count, 8 * count, kProduct};
+    list.append(reinterpret_cast<const char*>(&head), sizeof head);
+    list.append(reinterpret_cast<const char*>(operands.data()), 8 * count);
+  }
+  return list;
+}
+
+static void products() {
+  setenv("EAGRE_CUDA_DRIVER", FAKE_CUDA, 1);
+  const auto device = open();
+  // [2, 3] times [3, 2] in rows, with a bias and relu.
+  ProductShape shape{ProductType::kFloat32, false, false, true, true, 2, 2, 3, 1, 0, 0, 16};
+  CHECK(code_of([&] { device->product(shape); }) == "FAILED_PRECONDITION");
+  CHECK(code_of([&] { device->open_products({}); }) == "UNAVAILABLE");
+  CHECK(code_of([&] { device->open_products({"/no/such/libcublasLt.so", FAKE_CUDA}); }) == "UNAVAILABLE");
+  setenv("FAKE_CUBLASLT_FAIL", "cublasLtCreate:1", 1);
+  CHECK(code_of([&] { device->open_products({FAKE_CUBLASLT}); }) == "UNAVAILABLE");
+  setenv("FAKE_CUBLASLT_FAIL", "", 1);
+  CHECK(device->open_products({"/no/such/libcublasLt.so", FAKE_CUBLASLT}).version() == "12.9.1");
+
+  const uint32_t product = device->product(shape);
+  CHECK(product != 0 && device->workspace(product) == 0);
+  const CUdeviceptr a = device->allocate(24), b = device->allocate(24), bias = device->allocate(16), y = device->allocate(16), z = device->allocate(16);
+  const std::vector<float> left{1, 2, 3, 4, 5, 6}, right{1, 0, 0, 1, 1, 1}, added{10, -8};
+  device->write(a, left.data(), 24);
+  device->write(b, right.data(), 24);
+  device->write(bias, added.data(), 8);
+  const std::string list = list_of({{product, {a, b, bias, y}}});
+  const std::vector<float> expected{14, 0, 20, 3};
+  device->launch_all(list.data(), list.size());
+  CHECK(read(*device, y, 4) == expected);
+  // The same with both transposed.
+  shape.transpose_a = shape.transpose_b = true;
+  const std::vector<float> left_turned{1, 4, 2, 5, 3, 6}, right_turned{1, 0, 1, 0, 1, 1};
+  const uint32_t turned = device->product(shape);
+  device->write(a, left_turned.data(), 24);
+  device->write(b, right_turned.data(), 24);
+  const std::string other = list_of({{turned, {a, b, bias, z}}});
+  device->launch_all(other.data(), other.size());
+  CHECK(read(*device, z, 4) == expected);
+
+  // In a graph, with other memory, and with what a product has not.
+  const std::string both = list_of({{turned, {a, b, bias, y}}, {turned, {a, b, bias, z}}});
+  const uint32_t graph = device->make_graph(both.data(), both.size());
+  device->fill(y, 0, 16);
+  CHECK(graph != 0 && device->launch_graph(graph, both.data(), both.size()) && read(*device, y, 4) == expected);
+  const std::string moved = list_of({{turned, {a, b, bias, z}}, {turned, {a, b, bias, y}}});
+  device->fill(y, 0, 16);
+  device->fill(z, 0, 16);
+  CHECK(device->launch_graph(graph, moved.data(), moved.size()) && read(*device, y, 4) == expected && read(*device, z, 4) == expected);
+  for (const std::string& wrong : {list_of({{turned, {a, b, bias, y}}, {product, {a, b, bias, z}}}), list_of({{turned, {a, b, bias, y}}})})
+    CHECK(!device->launch_graph(graph, wrong.data(), wrong.size()));
+  for (const std::string& wrong : {list_of({{99, {a, b, bias, y}}}), list_of({{turned, {a, b, bias}}}), list_of({{turned, {a, b, bias, y, z}}}),
+                                   list_of({{turned, {a, b, bias, 12345}}}), list_of({{turned, {a, b + 16, bias, y}}}), list_of({{turned, {a, b, bias + 4, y}}})})
+    CHECK(code_of([&] { device->launch_all(wrong.data(), wrong.size()); }) == "INVALID_ARGUMENT");
+  LaunchHead head;
+  std::string none = list;
+  std::memcpy(&head, none.data(), sizeof head);
+  head.kind = 2;
+  std::memcpy(&none[0], &head, sizeof head);
+  CHECK(code_of([&] { device->launch_all(none.data(), none.size()); }) == "INVALID_ARGUMENT");
+
+  // What cannot be captured is no graph; what fails is told.
+  for (const char* call : {"cuStreamBeginCapture_v2:900", "cuStreamEndCapture:901"}) {
+    setenv("FAKE_CUDA_FAIL", call, 1);
+    CHECK(device->make_graph(both.data(), both.size()) == 0);
+    CHECK(!device->launch_graph(graph, both.data(), both.size()));
+  }
+  setenv("FAKE_CUDA_FAIL", "cuGraphAddChildGraphNode:1", 1);
+  CHECK(code_of([&] { device->make_graph(both.data(), both.size()); }) == "INVALID_ARGUMENT CUDA_ERROR_INVALID_VALUE");
+  setenv("FAKE_CUDA_FAIL", "cuGraphExecChildGraphNodeSetParams:910", 1);
+  CHECK(!device->launch_graph(graph, both.data(), both.size()));
+  setenv("FAKE_CUDA_FAIL", "", 1);
+  setenv("FAKE_CUBLASLT_FAIL", "cublasLtMatmul:13", 1);
+  CHECK(code_of([&] { device->launch_all(both.data(), both.size()); }) == "INTERNAL CUBLAS_STATUS_EXECUTION_FAILED");
+  CHECK(device->make_graph(both.data(), both.size()) == 0);
+  setenv("FAKE_CUBLASLT_FAIL", "", 1);
+  setenv("FAKE_CUBLASLT_NONE", "1", 1);
+  CHECK(device->product(shape) == 0);
+  setenv("FAKE_CUBLASLT_NONE", "", 1);
+  for (const auto& change : std::vector<std::function<void(ProductShape&)>>{[](auto& s) { s.rows = 0; }, [](auto& s) { s.depth = uint64_t(1) << 32; },
+                                                                           [](auto& s) { s.alignment = 12; }, [](auto& s) { s.type = static_cast<ProductType>(5); },
+                                                                           [](auto& s) { s.batches = 1 << 30, s.stride_a = uint64_t(1) << 50; }}) {
+    ProductShape wrong = shape;
+    change(wrong);
+    CHECK(code_of([&] { device->product(wrong); }) == "INVALID_ARGUMENT");
+  }
+
+  // A deep one has a workspace, which has to be whole.
+  const uint32_t deep = device->product({ProductType::kFloat64, false, true, false, false, 1, 1, 64, 2, 0, 64, 8});
+  CHECK(deep != 0 && device->workspace(deep) > 0);
+  const CUdeviceptr x = device->allocate(1024), space = device->allocate(device->workspace(deep));
+  const std::vector<double> twos(128, 2);
+  device->write(x, twos.data(), 1024);
+  const std::string with_space = list_of({{deep, {x, x, y, space}}}), cut_short = list_of({{deep, {x, x, y, space + 8}}});
+  device->launch_all(with_space.data(), with_space.size());
+  double sums[2] = {};
+  device->start_read(y, 16)->finish(sums);
+  CHECK(sums[0] == 256 && sums[1] == 256);
+  CHECK(code_of([&] { device->launch_all(cut_short.data(), cut_short.size()); }) == "INVALID_ARGUMENT");
+
+  // Graphs keep what they have captured.
+  CHECK(device->launch_graph(graph, both.data(), both.size()));
+  device->drop_product(turned);
+  CHECK(code_of([&] { device->drop_product(turned); }) == "INVALID_ARGUMENT");
+  CHECK(code_of([&] { device->launch_graph(graph, both.data(), both.size()); }) == "INVALID_ARGUMENT");
+  CHECK(read(*device, z, 4) == expected);
+  device->close();
+  CHECK(code_of([&] { device->product(shape); }) == "FAILED_PRECONDITION");
+}
+
 static void injections() {
   const auto device = open();
   const CUdeviceptr x = device->allocate(64);
@@ -379,6 +496,7 @@ int main() {
   memory();
   modules();
   graphs();
+  products();
   injections();
   compiler();
   groups();

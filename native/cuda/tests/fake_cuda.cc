@@ -17,6 +17,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -45,8 +46,12 @@ const char* setting(const char* name, const char* otherwise) {
 struct Context {
   int device, users;
 };
+struct Node;
 struct Stream {
   int device = 0;
+  // What is captured instead of done, and whether something came that cannot be.
+  std::shared_ptr<std::vector<Node>> captured;
+  bool is_broken = false;
   // Each says whether it is done; one that waits for something holds up those behind it.
   std::deque<std::function<bool()>> jobs;
   uint64_t added = 0, done = 0;
@@ -155,6 +160,10 @@ void finish_all(Stream& stream) {
   for (const auto& [at, block] : blocks) check_guard(block);
 }
 void add_step(Stream* stream, std::function<bool()> job) {
+  if (stream->captured != nullptr) {
+    stream->is_broken = true;
+    return;
+  }
   stream->jobs.push_back(std::move(job));
   stream->added++;
 }
@@ -204,6 +213,9 @@ const std::map<int, std::pair<const char*, const char*>> errors = {
     {600, {"CUDA_ERROR_NOT_READY", "device not ready"}},
     {700, {"CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"}},
     {719, {"CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"}},
+    {900, {"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"}},
+    {901, {"CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "operation failed due to a previous error during capture"}},
+    {910, {"CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE", "the graph update was not performed because it included changes which violated constraints"}},
     {802, {"CUDA_ERROR_SYSTEM_NOT_READY", "system not yet initialized"}},
 };
 
@@ -375,6 +387,15 @@ API cuDeviceGetMemPool(std::set<int>** pool, int device) {
 struct MemoryAccess {
   int location, device, access;
 };
+API cuMemPoolSetAttribute(std::set<int>* pool, int attribute, void* value) {
+  ENTER("cuMemPoolSetAttribute");
+  // How much of what is free the driver keeps.
+  return pool == nullptr || attribute != 4 || value == nullptr ? 1 : 0;
+}
+API cuMemPoolTrimTo(std::set<int>* pool, size_t) {
+  ENTER("cuMemPoolTrimTo");
+  return pool == nullptr ? 1 : 0;
+}
 API cuMemPoolSetAccess(std::set<int>* pool, const MemoryAccess* access, size_t count) {
   ENTER("cuMemPoolSetAccess");
   for (size_t i = 0; i < count; i++) {
@@ -461,6 +482,10 @@ API cuStreamCreate(Stream** stream, unsigned) {
 }
 API cuStreamSynchronize(Stream* stream) {
   ENTER("cuStreamSynchronize");
+  if (stream->captured != nullptr) {
+    stream->is_broken = true;
+    return 900;
+  }
   finish_all(*stream);
   return lost;
 }
@@ -579,6 +604,10 @@ struct Node {
   const FakeKernel* kernel;
   unsigned grid[3], block[3], shared;
   std::string arguments;
+  // Of a library, instead of a kernel: what it does with the arguments. It tells what is wrong.
+  const char* (*work)(const char*) = nullptr;
+  // Of a graph in the graph.
+  std::vector<Node> children;
 };
 struct Graph {
   std::vector<Node*> nodes;
@@ -603,12 +632,26 @@ int node_of(const FakeKernel* kernel, const unsigned* grid, const unsigned* bloc
   *node = {kernel, {gx, gy, gz}, {block[0], block[1], block[2]}, shared, std::string(static_cast<const char*>(extra[1]), kernel->bytes)};
   return 0;
 }
+bool is_alike(const std::vector<Node>& some, const std::vector<Node>& others) {
+  if (some.size() != others.size()) return false;
+  for (size_t i = 0; i < some.size(); i++)
+    if (some[i].kernel != others[i].kernel || some[i].work != others[i].work || some[i].arguments.size() != others[i].arguments.size()) return false;
+  return true;
+}
 void run_node(const Node& node) {
+  for (const Node& child : node.children) run_node(child);
+  if (node.work != nullptr && lost == 0)
+    if (const char* failed = node.work(node.arguments.data())) lose(719, failed);
+  if (node.kernel == nullptr) return;
   const char* failed = lost != 0 ? nullptr : node.kernel->run(node.grid, node.block, node.arguments.data(), atoi(setting("FAKE_CUDA_ORDER", "0")), node.shared);
   if (failed != nullptr) lose(719, failed);
 }
 // Adds nodes to a stream, all as one piece of work.
 void launch(Stream* stream, std::vector<Node> nodes) {
+  if (stream->captured != nullptr) {
+    stream->captured->insert(stream->captured->end(), nodes.begin(), nodes.end());
+    return;
+  }
   const int late = atoi(setting("FAKE_CUDA_LATE", "0"));
   unsetenv("FAKE_CUDA_LATE");
   add(stream, [=] {
@@ -641,6 +684,54 @@ API cuGraphAddKernelNode(Node** node, Graph* graph, Node* const* behind, size_t 
   graph->nodes.push_back(*node = new Node(made));
   return 0;
 }
+API cuGraphAddChildGraphNode(Node** node, Graph* graph, Node* const* behind, size_t count, const Graph* child) {
+  ENTER("cuGraphAddChildGraphNode");
+  if (count != (graph->nodes.empty() ? 0 : 1) || (count == 1 && behind[0] != graph->nodes.back())) return 1;
+  Node made{};
+  for (const Node* each : child->nodes) made.children.push_back(*each);
+  graph->nodes.push_back(*node = new Node(made));
+  return 0;
+}
+API cuStreamBeginCapture_v2(Stream* stream, int mode) {
+  ENTER("cuStreamBeginCapture_v2");
+  if (mode < 0 || mode > 2) return 1;
+  if (stream->captured != nullptr) return 900;
+  stream->captured = std::make_shared<std::vector<Node>>();
+  stream->is_broken = false;
+  return 0;
+}
+API cuStreamEndCapture(Stream* stream, Graph** graph) {
+  LOCK;
+  *graph = nullptr;
+  if (stream->captured == nullptr) return 1;
+  // It ends, whatever happens.
+  const auto nodes = std::move(stream->captured);
+  stream->captured = nullptr;
+  if (const int error = injected("cuStreamEndCapture")) return error;
+  if (stream->is_broken) return 901;
+  *graph = new Graph();
+  for (const Node& node : *nodes) (*graph)->nodes.push_back(new Node(node));
+  return 0;
+}
+// For the fake cuBLASLt: work in the order of a stream, or in the graph that it captures.
+API fakeCudaWork(Stream* stream, const char* (*work)(const char*), const char* data, size_t bytes) {
+  LOCK;
+  Node node{};
+  node.arguments.assign(data, bytes);
+  node.work = work;
+  launch(stream, {node});
+  return lost;
+}
+API fakeCudaDeviceOf(const Stream* stream) { return stream->device; }
+// Whether bytes lie in memory of a GPU.
+API fakeCudaHas(const void* at, size_t count, int device) {
+  LOCK;
+  auto next = blocks.upper_bound(reinterpret_cast<Ptr>(at));
+  if (next == blocks.begin()) return 0;
+  const auto& [start, block] = *--next;
+  const size_t offset = reinterpret_cast<Ptr>(at) - start;
+  return block.device == device && offset <= block.bytes && count <= block.bytes - offset;
+}
 API cuGraphInstantiateWithFlags(GraphExec** executable, Graph* graph, unsigned long long) {
   ENTER("cuGraphInstantiateWithFlags");
   *executable = new GraphExec();
@@ -656,6 +747,18 @@ API cuGraphExecKernelNodeSetParams(GraphExec* executable, const Node* node, cons
     if (executable->from[i] == node) {
       if (params->kernel != executable->nodes[i].kernel) return 1;
       return node_of(params->kernel, params->grid, params->block, params->shared, params->extra, &executable->nodes[i]);
+    }
+  return 1;
+}
+API cuGraphExecChildGraphNodeSetParams(GraphExec* executable, const Node* node, const Graph* child) {
+  ENTER("cuGraphExecChildGraphNodeSetParams");
+  std::vector<Node> children;
+  for (const Node* each : child->nodes) children.push_back(*each);
+  for (size_t i = 0; i < executable->nodes.size(); i++)
+    if (executable->from[i] == node) {
+      if (!is_alike(executable->nodes[i].children, children)) return 910;
+      executable->nodes[i].children = std::move(children);
+      return 0;
     }
   return 1;
 }

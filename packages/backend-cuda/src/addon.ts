@@ -46,6 +46,26 @@ export interface NativeDevice {
   unload(module: number): void;
   /** The number of a kernel of a module. @param shared bytes of shared memory that each launch gives it, beside those that it declares. */
   function(module: number, name: string, shared: number): number;
+  /** Finds cuBLASLt: the first of these libraries that can be used. Once. */
+  openProducts(paths: readonly string[]): { readonly path: string; readonly version: string };
+  /**
+   * The number of a product for lists of launches, or 0 where the library has no algorithm for it: `ProductShape` of native/cuda/cublas_lt.h.
+   * @param flags 1 a is transposed, 2 b is, 4 there is a bias, 8 relu.
+   */
+  product(
+    type: number,
+    flags: number,
+    rows: number,
+    columns: number,
+    depth: number,
+    batches: number,
+    strideA: number,
+    strideB: number,
+    alignment: number,
+  ): number;
+  /** The bytes that each call of a product needs besides. */
+  workspace(product: number): number;
+  dropProduct(product: number): void;
   /** Launches a list, as `LaunchList` makes it. */
   launchAll(list: Uint8Array): void;
   /** The number of a graph that does what a list says, or 0 where the driver cannot make it. Nothing is launched. */

@@ -2,6 +2,7 @@
 import {
   type Allocator,
   type CudaMemory,
+  devicePolicy,
   InvalidArgumentError,
   ResourceExhaustedError,
   type Storage,
@@ -40,10 +41,11 @@ export class CudaAllocator extends GpuAllocator<DeviceMemory> {
     host: () => Allocator,
     watcher: Watcher | undefined,
   ) {
-    super(host, watcher);
+    const { bytes } = stream.device.info();
+    super(host, watcher, undefined, devicePolicy(bytes));
     this.cuda = { gpu, mark: () => this.#mark(), group: (all) => NcclGroup.of(addon, all.map(ofCuda)) };
     this.stream = stream;
-    this.#most = stream.device.info().bytes;
+    this.#most = bytes;
   }
 
   synchronize(): void {

@@ -1,10 +1,22 @@
-import { type Allocator, type Executable, hostOf, type Plan, placement, type Watcher } from '@eagre/backend';
+import {
+  type Allocator,
+  type Executable,
+  hostOf,
+  type KernelName,
+  type NumericDType,
+  type Plan,
+  placement,
+  type Watcher,
+} from '@eagre/backend';
 import {
   type CudaDispatch,
   type CudaDispatches,
   type Dispatch,
   DispatchingBackend,
-  FAULT,
+  type Instead,
+  type LibraryCall,
+  type Lower,
+  libraryMatmul,
   type Operand,
 } from '@eagre/gpu-kernels';
 import { type CudaAddon, called, type NativeDevice } from './addon.ts';
@@ -12,6 +24,7 @@ import { CudaAllocator } from './cuda-allocator.ts';
 import { GraphedPlan, isStraight } from './graphed-plan.ts';
 import type { KernelImages } from './kernel-images.ts';
 import { CudaKernels } from './kernels.ts';
+import { LibraryProducts } from './library-products.ts';
 import { Stream } from './stream.ts';
 
 /** A GPU through CUDA. */
@@ -25,6 +38,7 @@ export class CudaBackend extends DispatchingBackend {
   readonly #device: NativeDevice;
   readonly #capability: number;
   readonly #kernels: CudaKernels;
+  readonly #products: LibraryProducts;
   #hasWarned = false;
 
   constructor(
@@ -43,6 +57,7 @@ export class CudaBackend extends DispatchingBackend {
     this.#capability = capability;
     this.#kernels = new CudaKernels(images, device);
     this.#stream = new Stream(device, this.#kernels);
+    this.#products = new LibraryProducts(this.#stream);
     const host = (): Allocator => hostOf(this).allocator;
     this.allocator = new CudaAllocator(addon, this.#stream, index, host, watcher);
   }
@@ -55,14 +70,44 @@ export class CudaBackend extends DispatchingBackend {
     return isGraphed ? new GraphedPlan(plain, this.#stream) : plain;
   }
 
+  get productLibrary(): string | undefined {
+    return this.#products.description;
+  }
+
+  useProductLibrary(uses: boolean): void {
+    this.#products.isUsed = uses;
+  }
+
+  /** Products of float64, by the library alone: no kernel of this package has them. */
+  protected override own(name: KernelName, inputs: readonly NumericDType[]): Lower | undefined {
+    if (name !== 'MatMul' || inputs[0] !== 'float64' || this.#products.description === undefined)
+      return undefined;
+    return (given, made, attrs, onMemory) => {
+      onMemory();
+      if (made[0].size === 0) return undefined;
+      const library = libraryMatmul({ inputs: given, outputs: made, attrs });
+      const instead = this.#products.instead(library, [...given, ...made]);
+      return instead && { dispatches: [], scratch: [], instead };
+    };
+  }
+
   /** Gives the GPU back. What is still on it is gone. */
   close(): void {
     this.allocator.close();
     called(() => this.#device.close());
   }
 
+  /** Products that the library makes, and what only GPUs of NVIDIA run. */
+  protected override instead(
+    of: Pick<Dispatch, 'cuda' | 'library' | 'prefersCuda'>,
+    operands: readonly Operand[],
+  ): Instead | undefined {
+    if (of.prefersCuda) return this.#ofCuda(of) ?? this.#products.instead(of.library, operands);
+    return this.#products.instead(of.library, operands) ?? this.#ofCuda(of);
+  }
+
   /** What needs a newer GPU, or fewer bits of float32 than the program wants, is left to the other kernels; so is, with a warning, what nobody compiled. */
-  protected override instead({ cuda }: Pick<Dispatch, 'cuda'>): CudaDispatches | undefined {
+  #ofCuda({ cuda }: Pick<Dispatch, 'cuda'>): CudaDispatches | undefined {
     const made = cuda?.(this.#capability);
     if (made === undefined) return undefined;
     const own = made.dispatches.flatMap(({ program }) => ('print' in program ? [program] : []));
@@ -83,14 +128,11 @@ export class CudaBackend extends DispatchingBackend {
 
   protected dispatch(
     name: string,
-    { program, operands, params, workgroups }: Dispatch | CudaDispatch,
+    dispatch: Dispatch | CudaDispatch | LibraryCall,
     given: readonly Operand[],
   ): void {
-    const addresses = operands.map((operand) =>
-      operand === FAULT ? this.#stream.faults : given[operand].storage.address,
-    );
-    const suspect = operands.includes(FAULT) ? name : undefined;
-    this.#stream.dispatch(program, addresses, params, workgroups, suspect);
+    if ('product' in dispatch) this.#stream.product(dispatch, given);
+    else this.#stream.dispatch(name, dispatch, given);
   }
 }
 

@@ -10,6 +10,14 @@ import { driverLibrary } from './libraries.ts';
 
 /** The backend of a GPU. */
 export interface GpuBackend extends Backend {
+  /**
+   * The library that makes products of matrices, with its version and its file; undefined where kernels of this package make all of them. It is loaded now,
+   * if no product was made before.
+   * @throws UnavailableError where `EAGRE_CUBLASLT` names one that cannot be used
+   */
+  readonly productLibrary: string | undefined;
+  /** Has kernels of this package make all products, or the library again, where it is there. To compare them; programs set `EAGRE_CUBLASLT`. */
+  useProductLibrary(uses: boolean): void;
   /** Gives the GPU back. What is still on it is gone. */
   close(): void;
 }

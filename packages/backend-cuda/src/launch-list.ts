@@ -1,9 +1,18 @@
-import type { CudaProgram, GpuProgram } from '@eagre/gpu-kernels';
+import {
+  type CudaDispatch,
+  type Dispatch,
+  FAULT,
+  type LibraryCall,
+  type Operand,
+  TEMPORARY,
+} from '@eagre/gpu-kernels';
 import type { CudaKernel } from './kernels.ts';
 
 const POINTER_WORDS = 2;
 /** The words of a launch's head: `LaunchHead` of native/cuda/device.h. */
 const HEAD = 10;
+/** Its last word, for products of a library. */
+const PRODUCT = 1;
 
 /** Launches in a row, as the addon takes them. */
 export class LaunchList {
@@ -18,35 +27,65 @@ export class LaunchList {
     return this.#count;
   }
 
-  /** @param addresses of the program's buffers. */
+  /** @param faults where kernels note what went wrong. */
   add(
     { kernel, block }: CudaKernel,
-    { params: types }: GpuProgram | CudaProgram,
-    addresses: readonly number[],
-    params: readonly number[],
-    workgroups: readonly [x: number, y: number, z: number],
+    { program, operands, params, workgroups }: Dispatch | CudaDispatch,
+    given: readonly Operand[],
+    faults: number,
   ): void {
-    const size = POINTER_WORDS * addresses.length + params.length;
+    const size = POINTER_WORDS * operands.length + params.length;
     const end = this.#length + HEAD + size + (size % 2);
     if (end > this.#words.length) this.#grow(end);
-    const [words, floats] = [this.#words, this.#floats];
+    const words = this.#words;
     let at = this.#length;
-    words[at++] = kernel;
-    for (let i = 0; i < 3; i++) words[at++] = workgroups[i];
-    for (let i = 0; i < 3; i++) words[at++] = block[i];
-    words[at++] = addresses.length;
-    words[at++] = 4 * size;
-    words[at++] = 0;
-    for (const address of addresses) {
-      words[at++] = address % 2 ** 32;
-      words[at++] = Math.floor(address / 2 ** 32);
+    words[at] = kernel;
+    words[at + 1] = workgroups[0];
+    words[at + 2] = workgroups[1];
+    words[at + 3] = workgroups[2];
+    words[at + 4] = block[0];
+    words[at + 5] = block[1];
+    words[at + 6] = block[2];
+    words[at + 7] = operands.length;
+    words[at + 8] = 4 * size;
+    words[at + 9] = 0;
+    at += HEAD;
+    for (let i = 0; i < operands.length; i++) {
+      const operand = operands[i];
+      const address = operand === FAULT ? faults : addressOf(given, operand);
+      words[at] = address % 2 ** 32;
+      words[at + 1] = Math.floor(address / 2 ** 32);
+      at += POINTER_WORDS;
     }
+    const types = program.params;
     for (let i = 0; i < params.length; i++) {
-      if (types[i] === 'f32') floats[at++] = params[i];
+      if (types[i] === 'f32') this.#floats[at++] = params[i];
       else words[at++] = params[i];
     }
     // Lists are compared byte by byte.
     if (at < end) words[at] = 0;
+    this.#length = end;
+    this.#count++;
+  }
+
+  addProduct({ product, operands, offsets }: LibraryCall, given: readonly Operand[]): void {
+    const end = this.#length + HEAD + POINTER_WORDS * operands.length;
+    if (end > this.#words.length) this.#grow(end);
+    const words = this.#words;
+    let at = this.#length;
+    words[at] = product;
+    // It has no grid and no block.
+    words.fill(0, at + 1, at + 7);
+    words[at + 7] = operands.length;
+    words[at + 8] = 4 * POINTER_WORDS * operands.length;
+    words[at + 9] = PRODUCT;
+    at += HEAD;
+    for (let i = 0; i < operands.length; i++) {
+      const address = addressOf(given, operands[i]) + offsets[i];
+      words[at] = address % 2 ** 32;
+      words[at + 1] = Math.floor(address / 2 ** 32);
+      at += POINTER_WORDS;
+    }
     this.#length = end;
     this.#count++;
   }
@@ -67,4 +106,9 @@ export class LaunchList {
     this.#length = 0;
     this.#count = 0;
   }
+}
+
+/** The temporary that dispatches have of their own comes last. */
+function addressOf(given: readonly Operand[], operand: number): number {
+  return given[operand === TEMPORARY ? given.length - 1 : operand].storage.address;
 }

@@ -17,8 +17,28 @@ const NVRTC = ['libnvrtc.so.12', 'libnvrtc.so.13', 'libnvrtc.so'];
 export function compilerLibraries(env: NodeJS.ProcessEnv = process.env): readonly string[] {
   const given = env['EAGRE_NVRTC'];
   if (given) return given === '0' ? [] : [given];
+  return [...NVRTC, ...ofToolkit(NVRTC, env)];
+}
+
+const PRODUCTS = ['libcublasLt.so.13', 'libcublasLt.so.12', 'libcublasLt.so'];
+
+/**
+ * Where the library for products of matrices may be, cuBLASLt: what `EAGRE_CUBLASLT` names and no other, if it is set, and nowhere if it is 0; else the
+ * loader's path, then the folders of a toolkit.
+ */
+export function productLibraries(env: NodeJS.ProcessEnv = process.env): {
+  readonly paths: readonly string[];
+  readonly isNamed: boolean;
+} {
+  const given = env['EAGRE_CUBLASLT'];
+  if (given) return { paths: given === '0' ? [] : [given], isNamed: true };
+  return { paths: [...PRODUCTS, ...ofToolkit(PRODUCTS, env)], isNamed: false };
+}
+
+/** Libraries in the folders of a toolkit. */
+function ofToolkit(names: readonly string[], env: NodeJS.ProcessEnv): readonly string[] {
   const folders = [env['CUDA_HOME'], env['CUDA_PATH'], '/usr/local/cuda'].filter(Boolean);
-  return [...NVRTC, ...folders.flatMap((folder) => NVRTC.map((name) => `${folder}/lib64/${name}`))];
+  return folders.flatMap((folder) => names.map((name) => `${folder}/lib64/${name}`));
 }
 
 /** The compiler that is there. @throws UnavailableError that says what to install. */

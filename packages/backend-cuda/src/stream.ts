@@ -1,9 +1,12 @@
 import {
-  type CudaProgram,
+  type CudaDispatch,
+  type Dispatch,
+  FAULT,
   FAULT_BYTES,
   type Fault,
   faultError,
-  type GpuProgram,
+  type LibraryCall,
+  type Operand,
   Suspects,
 } from '@eagre/gpu-kernels';
 import { called, type NativeDevice, type NativeTransfer } from './addon.ts';
@@ -64,20 +67,16 @@ export class Stream {
     return this.#device.allocate(bytes);
   }
 
-  /**
-   * Adds a dispatch.
-   * @param addresses of the program's buffers.
-   * @param suspect what to call the kernel by that may note a fault, if it may.
-   */
-  dispatch(
-    program: GpuProgram | CudaProgram,
-    addresses: readonly number[],
-    params: readonly number[],
-    workgroups: readonly [number, number, number],
-    suspect: string | undefined,
-  ): void {
-    this.#list.add(this.#kernels.get(program), program, addresses, params, workgroups);
-    if (suspect !== undefined) this.#suspects.add(suspect);
+  /** Adds a dispatch of a call. @param name what to call it by where it may note a fault. */
+  dispatch(name: string, dispatch: Dispatch | CudaDispatch, given: readonly Operand[]): void {
+    this.#list.add(this.#kernels.get(dispatch.program), dispatch, given, this.faults);
+    if (dispatch.operands.includes(FAULT)) this.#suspects.add(name);
+    if (this.#graphs === undefined) this.#flush();
+  }
+
+  /** Adds a call of a product of the library. */
+  product(call: LibraryCall, given: readonly Operand[]): void {
+    this.#list.addProduct(call, given);
     if (this.#graphs === undefined) this.#flush();
   }
 

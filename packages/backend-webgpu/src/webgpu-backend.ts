@@ -1,12 +1,12 @@
 import { type Allocator, hostOf, InternalError, type Storage, type Watcher } from '@eagre/backend';
 import {
+  bytesOfOperand,
   copy,
   type Dispatch,
   DispatchingBackend,
   FAULT,
   FAULT_BYTES,
   type Operand,
-  operandOf,
   shareType,
 } from '@eagre/gpu-kernels';
 import type { GpuDevice } from './gpu-device.ts';
@@ -32,7 +32,10 @@ export class WebGpuBackend extends DispatchingBackend {
     const host = (): Allocator => hostOf(this).allocator;
     this.allocator = new WebGpuAllocator(this.#stream, host, watcher, (from, to, bytes) => {
       const info = { dtype: 'uint8', shape: [bytes], size: bytes } as const;
-      this.dispatch('Copy', copy(0, 1, info), [operandOf(from, bytes), operandOf(to, bytes)]);
+      this.dispatch('Copy', copy(0, 1, info), [
+        { storage: from, bytes },
+        { storage: to, bytes },
+      ]);
     });
   }
 
@@ -52,7 +55,7 @@ export class WebGpuBackend extends DispatchingBackend {
       (operand): View =>
         operand === FAULT
           ? { buffer: this.#stream.faults, offset: 0, bytes: FAULT_BYTES }
-          : viewOf(given[operand].storage, given[operand].bytes),
+          : viewOf(given[operand].storage, bytesOfOperand(given[operand])),
     );
     const written = (i: number): boolean => bindings[i].written;
     const temporaries: Storage[] = [];

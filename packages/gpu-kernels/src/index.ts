@@ -1,5 +1,11 @@
 /** Kernels for GPUs, written once in a subset of WGSL, and their printers to WGSL, CUDA C++ and PTX. */
-export { DispatchingBackend, type Operand, operandOf } from './device/dispatching-backend.ts';
+export {
+  bytesOfOperand,
+  DispatchingBackend,
+  type Lower,
+  type Operand,
+  type Temporary,
+} from './device/dispatching-backend.ts';
 export { faultError, Suspects } from './device/faults.ts';
 export { GpuAllocator } from './device/gpu-allocator.ts';
 export { type ElementwiseKernel, elementwiseKernel } from './kernels/elementwise.ts';
@@ -16,11 +22,16 @@ export {
   type GpuKernel,
   type GpuKernels,
   type GpuProgram,
+  type Instead,
+  type LibraryCall,
   type Lowered,
   programOf,
   runsOn,
+  TEMPORARY,
   type TensorInfo,
 } from './kernels/kernel.ts';
+export type { LibraryProduct } from './kernels/library-product.ts';
+export { libraryMatmul } from './kernels/matmul.ts';
 export { copy } from './kernels/moves.ts';
 export { gpuKernel, gpuKernels } from './kernels/registry.ts';
 export { parseKernel } from './language/parse.ts';

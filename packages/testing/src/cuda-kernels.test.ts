@@ -16,6 +16,7 @@ import {
   recordCalls,
   recordConvolutions,
   recordProducts,
+  recordRecurrent,
 } from './testing/recorded-calls.ts';
 import { generator } from './values.ts';
 
@@ -100,6 +101,7 @@ describe.skipIf(compiler === undefined)('tensor cores, on the processor', () => 
     ['products', recordProducts, 45, false, [0, 1, 12345]],
     ['convolutions', recordConvolutions, 45, false, [0, 1, 12345]],
     ['attention', recordAttention, 49, true, [0, 1, 12345]],
+    ['recurrent networks', recordRecurrent, 40, true, [0, 1, 12345]],
     ['products by warpgroups', () => recordProducts(90), 48, false, ORDERS],
     ['convolutions by warpgroups', () => recordConvolutions(90), 45, false, ORDERS],
   ] as const)(
@@ -205,6 +207,7 @@ describe.skipIf(nvrtc === undefined)('CUDA kernels for GPUs', () => {
       recordCalls(),
       ...[80, 90].flatMap((capability) => [recordProducts(capability), recordConvolutions(capability)]),
       recordAttention(),
+      recordRecurrent(),
     ].flatMap((recorder) => recorder.recorded);
     programs = [...new Set(recorded.flatMap((call) => call.dispatches.map((d) => d.program)))];
   }, 600_000);

@@ -3,24 +3,26 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { GradientTape } from '@eagre/autodiff';
-import type { Backend, NumericDType } from '@eagre/backend';
+import type { NumericDType } from '@eagre/backend';
 import * as core from '@eagre/core';
 import { constant, device, memory, type Tensor, Variable } from '@eagre/core';
 import { enableTensorFloat32Execution, execute, listOps, type Op } from '@eagre/core/internal';
 import { tfFunction } from '@eagre/graph';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { conformanceSuite } from './conformance-suite.ts';
 import { gradientSuite } from './gradient-suite.ts';
 import { tracedSuite } from './traced-suite.ts';
 import { generator } from './values.ts';
 
-if (process.env.EAGRE_FAKE_GPU) await import('../../backend-cuda/src/testing/fake-cuda.ts');
+if (process.env.EAGRE_FAKE_GPU) await import('../../backend-cuda/src/testing/fake-cublaslt.ts');
 const { cudaBackend, cudaUnavailable } = await import('@eagre/backend-cuda');
-const backend = cudaBackend as Backend;
+type GpuBackend = import('@eagre/backend-cuda').GpuBackend;
+const backend = cudaBackend as GpuBackend;
+const library = cudaBackend?.productLibrary;
 console.log(
   cudaBackend === undefined
     ? `There is no GPU, and nothing is tested on one: ${cudaUnavailable}`
-    : `Tested on: ${backend.description}`,
+    : `Tested on: ${backend.description}; products: ${library ?? 'by kernels alone, as cuBLASLt is not found'}`,
 );
 
 // What runs on the CPU instead is said once for each kernel, and there are many here.
@@ -117,7 +119,125 @@ describe.skipIf(cudaBackend === undefined)('the GPU', { timeout: TIMEOUT }, () =
     expect(onGpu(() => core.gather(x, constant([2, 0], 'int32'))).array()).toEqual([3, 1]);
   });
 
+  describe.skipIf(library === undefined)('products by cuBLASLt', () => {
+    type Kind = 'float32' | 'tf32' | 'float16' | 'bfloat16' | 'float64';
+    const limits = {
+      float32: 2 ** -18,
+      tf32: 2 ** -9,
+      float16: 2 ** -9,
+      bfloat16: 2 ** -6,
+      float64: 2 ** -46,
+    };
+    const multiply = (inputs: readonly Tensor[], attrs: Readonly<Record<string, boolean | number>>): Tensor =>
+      execute(listOps().get('_FusedMatMul') as Op, inputs, {
+        transposeA: false,
+        transposeB: false,
+        activation: 0,
+        ...attrs,
+      })[0];
+    /** Eagerly, the same bits again, and traced: as a graph from the second run on, with other memory in the third. */
+    const check = (kind: Kind, shapes: readonly (readonly number[])[], attrs = {}): void => {
+      enableTensorFloat32Execution(kind === 'tf32');
+      const dtype = kind === 'tf32' ? 'float32' : kind;
+      const inputs = shapes.map((shape, i) => numbers(shape, i + 1, dtype));
+      const doubles = inputs.map((x) => x.cast('float64'));
+      const label = `${kind} ${JSON.stringify([shapes, attrs])}`;
+      const expected = multiply(doubles, attrs).data() as Float64Array;
+      const read = (y: Tensor): Float64Array => device('/cpu:0', () => y.cast('float64').data()) as never;
+      const first = read(onGpu(() => multiply(inputs, attrs)));
+      expect(distance(first, expected), label).toBeLessThan(limits[kind]);
+      expect(read(onGpu(() => multiply(inputs, attrs))), label).toEqual(first);
+      const rest = inputs.slice(1);
+      const four = tfFunction((...given: Tensor[]) =>
+        [0, 1, 2, 3].map((i) => multiply([given[i], ...given.slice(4)], attrs)),
+      );
+      const lefts = onGpu(() => [0, 1, 2, 3, 4, 5].map(() => core.identity(inputs[0])));
+      for (const start of [0, 0, 1, 2, 0])
+        for (const y of onGpu(() => four(...lefts.slice(start, start + 4), ...rest)) as Tensor[])
+          expect(distance(read(y), expected), `${label}, traced`).toBeLessThan(limits[kind]);
+    };
+    const large = isFake
+      ? []
+      : [[256, 1024, 512] as const, [1023, 257, 511] as const, [128, 4096, 128] as const];
+
+    for (const kind of ['float32', 'tf32', 'float16', 'bfloat16', 'float64'] as const) {
+      it(`${kind}, transposed or not`, () => {
+        for (const [m, k, n] of [[16, 16, 16], [33, 131, 17], ...large] as const)
+          for (const transposeA of [false, true])
+            for (const transposeB of [false, true])
+              check(kind, [transposeA ? [k, m] : [m, k], transposeB ? [n, k] : [k, n]], {
+                transposeA,
+                transposeB,
+              });
+      });
+
+      it(`${kind}, of batches, with a bias and relu`, () => {
+        for (const activation of [0, 1]) {
+          check(kind, [[40, 48], [48, 24], [24]], { activation });
+          check(kind, [[33, 131], [131, 17], [17]], { activation, transposeB: false });
+          check(
+            kind,
+            [
+              [24, 48],
+              [48, 40],
+            ],
+            { activation },
+          );
+        }
+        for (const [transposeA, transposeB] of [
+          [false, false],
+          [true, true],
+        ]) {
+          const a = transposeA ? [40, 24] : [24, 40];
+          const b = transposeB ? [18, 40] : [40, 18];
+          check(
+            kind,
+            [
+              [6, ...a],
+              [6, ...b],
+            ],
+            { transposeA, transposeB },
+          );
+          check(kind, [[6, ...a], b], { transposeA, transposeB });
+          check(kind, [a, [6, ...b]], { transposeA, transposeB });
+          check(
+            kind,
+            [
+              [2, 1, ...a],
+              [3, ...b],
+            ],
+            { transposeA, transposeB },
+          );
+        }
+      });
+    }
+  });
+
+  it.skipIf(library === undefined)('convolutions of one tap by cuBLASLt', () => {
+    enableTensorFloat32Execution(false);
+    for (const [dtype, limit] of [
+      ['float32', 2 ** -16],
+      ['bfloat16', 2 ** -5],
+    ] as const) {
+      const [x, w] = [numbers([2, 7, 7, 24], 1, dtype), numbers([1, 1, 24, 18], 2, dtype)];
+      const made = (inputs: readonly Tensor[]): Float64Array[] => {
+        const tape = new GradientTape();
+        const y = tape.record(() => {
+          tape.watch(inputs);
+          return core.nn.relu(core.nn.conv2d(inputs[0], inputs[1], { padding: 'same' } as never)).square();
+        });
+        const all = [y, ...(tape.gradient(y, inputs) as Tensor[])];
+        return all.map((each) => device('/cpu:0', () => each.cast('float64').data()) as Float64Array);
+      };
+      const expected = made([x, w].map((each) => each.cast('float64')));
+      for (const [i, each] of onGpu(() => made([x, w])).entries())
+        expect(distance(each, expected[i]), `${dtype} ${i}`).toBeLessThan(limit);
+    }
+  });
+
   describe('products on tensor cores', () => {
+    beforeAll(() => backend.useProductLibrary(false));
+    afterAll(() => backend.useProductLibrary(true));
     const sizes: readonly (readonly [number, number, number])[] = isFake
       ? [[40, 48, 24]]
       : [

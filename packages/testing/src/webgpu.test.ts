@@ -52,6 +52,40 @@ describe.skipIf(webgpuBackend === undefined)('WebGPU', { timeout: TIMEOUT }, () 
     expect(x.sum().item()).toBeCloseTo(9_999_900_000, -5);
   });
 
+  it('moves and computes so many elements that threads have several words, and turns tiles', () => {
+    const of = (dtype: 'float32' | 'bfloat16' | 'uint8', ...shape: number[]): Tensor =>
+      core.cast(core.floormod(core.range(shape.reduce((a, b) => a * b, 1)), 251), dtype).reshape(shape);
+    for (const [dtype, many] of [
+      ['float32', 1],
+      ['bfloat16', 2],
+      ['uint8', 4],
+    ] as const) {
+      const [x, row, column] = [of(dtype, 6 * many, 70, 340), of(dtype, 340), of(dtype, 70, 1)];
+      const run = (): Tensor[] => [
+        core.maximum(x, row),
+        core.less(x, column),
+        core.cast(x, dtype === 'float32' ? 'bfloat16' : 'float32'),
+        core.transpose(x, [0, 2, 1]),
+        core.transpose(x, [1, 0, 2]),
+        core.concat([x, row.reshape([1, 1, 340]).add(core.zerosLike(x))], 2),
+        core.slice(x, [0, 3, 4], [many, 60, 333]),
+        core.pad(x, [
+          [0, 0],
+          [1, 2],
+          [4, 0],
+        ]),
+      ];
+      const [wanted, got] = [run(), onGpu(run)];
+      got.forEach((y, i) => {
+        expect(y.device).toBe('/device:GPU:0');
+        expect(
+          Buffer.compare(Buffer.from(y.data().buffer), Buffer.from(wanted[i].data().buffer)),
+          `${dtype} ${i}`,
+        ).toBe(0);
+      });
+    }
+  });
+
   it('tells of an index out of range at the next read, once, and goes on', async () => {
     const x = onGpu(() => constant([1, 2, 3]));
     const bad = onGpu(() => core.gather(x, constant([0, 7], 'int32')));

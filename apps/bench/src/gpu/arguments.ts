@@ -19,7 +19,7 @@ export interface GpuOptions {
 
 export const gpuUsage = `pnpm bench --device gpu [names…] [options]
   names              workloads, or beginnings of their names; all unless given
-  --seconds 1        for how long each is timed
+  --seconds 1        for how long each is timed, behind as long a warm-up
   --peers gpu        whether PyTorch runs too: on the gpu, or none; cpu is for tests of this program
   --no-compile       PyTorch runs without torch.compile
   --profile          tells which kernels take the time: gpu-profile.txt has all of them

@@ -1,16 +1,29 @@
 // Where the time of a workload goes on the GPU: `--profile`.
 import type { Backend } from '@eagre/backend';
-import type { CudaDispatch, Dispatch, Operand } from '@eagre/gpu-kernels';
+import type { CudaDispatch, Dispatch, LibraryCall, Operand } from '@eagre/gpu-kernels';
 
 /** What a backend that dispatches kernels has, seen from inside. */
 interface Dispatches {
-  dispatch(name: string, dispatch: Dispatch | CudaDispatch, given: readonly Operand[]): void;
+  dispatch(name: string, dispatch: Dispatch | CudaDispatch | LibraryCall, given: readonly Operand[]): void;
 }
 
 interface Row {
   readonly name: string;
   count: number;
   seconds: number;
+}
+
+function nameOf(
+  name: string,
+  made: Dispatch | CudaDispatch | LibraryCall,
+  given: readonly Operand[],
+): string {
+  if ('product' in made) {
+    const shapes = given.flatMap((operand) => ('dtype' in operand ? [`[${operand.shape.join(' ')}]`] : []));
+    return `${name} (cuBLASLt) ${shapes.join(' ')}`;
+  }
+  const cores = 'print' in made.program ? ' (tensor cores)' : '';
+  return `${name}${cores} [${made.workgroups.join(' ')}] ${made.params.slice(0, 12).join(' ')}`;
 }
 
 /** How much of a call's time is waiting for the GPU, not the kernel's: told, not taken off. */
@@ -33,7 +46,7 @@ export function profileOf(backend: Backend, run: () => unknown, times = 3): stri
   const { dispatch } = inner;
   const wait = (): void => backend.allocator.synchronize();
   inner.dispatch = function (name, made, given) {
-    const key = `${name}${'print' in made.program ? ' (tensor cores)' : ''} [${made.workgroups.join(' ')}] ${made.params.slice(0, 12).join(' ')}`;
+    const key = nameOf(name, made, given);
     wait();
     const before = performance.now();
     dispatch.call(this, name, made, given);

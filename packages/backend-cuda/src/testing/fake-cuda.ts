@@ -26,6 +26,8 @@ export const fakeCuda: string = join(folder, 'libfake_cuda.so');
 export const fakeCudaEnvironment: Readonly<Record<string, string>> = {
   EAGRE_CUDA_DRIVER: fakeCuda,
   EAGRE_NVRTC: fakeCuda,
+  // A real one knows no fake GPU.
+  EAGRE_CUBLASLT: '0',
   // Nothing of real GPUs, and nothing that is left behind.
   EAGRE_CUDA_KERNELS: '0',
   EAGRE_CUDA_CACHE: '0',
@@ -47,8 +49,11 @@ if (hasFakeCuda) {
   Object.assign(process.env, fakeCudaEnvironment);
 }
 
-/** Sets what the fake driver reads at each call, while `body` runs. */
-export function withFake<T>(settings: Readonly<Record<`FAKE_CUDA_${string}`, string>>, body: () => T): T {
+/** Sets what the fake driver and its libraries read at each call, while `body` runs. */
+export function withFake<T>(
+  settings: Readonly<Record<`FAKE_CU${'DA' | 'BLASLT'}_${string}`, string>>,
+  body: () => T,
+): T {
   Object.assign(process.env, settings);
   try {
     return body();

@@ -73,20 +73,51 @@ const SLABS_KEPT = 64;
 const FEW = 8;
 // Nobody tells when a slab comes back without a watcher: V8 frees it with its last tensor.
 const UNWATCHED_SLAB = 8 * 1024;
-// Bytes lent out and not given back between two collections of young objects (50 µs each): what comes back is still in the cache.
-const COLLECT_AFTER = 8 * 1024 * 1024;
-// Larger blocks: a cache may hold one and what it is made from, but not several, and writing to fresh pages costs more than a collection
-// for blocks of any size. So each asks for one, and after vain ones only every second, then every fourth, unless that is very much.
 const MOST_PATIENCE = 4;
-const COLLECT_AFTER_MOST = 256 * 1024 * 1024;
-// The same of what lives long.
-const COLLECT_ALONE_AFTER = 80 * 1024 * 1024;
-// Where every collection is one of all objects (Bun, Deno): slabs of this much hold a million tensors, whose objects weigh 300 MB.
+// Slabs lent out between two collections at most, and always where each is one of all objects (Bun, Deno): this much holds a million tensors, whose objects weigh 300 MB.
 const COLLECT_SLABS_AFTER = 64 * 1024 * 1024;
-// Collections of young objects leave those that became old before they were dropped, and V8 by itself looks for these when its own heap
-// has grown. So all objects are collected (tens of milliseconds) when this much is lent out, and then at twice what was in use.
-const COLLECT_ALL_AFTER = 512 * 1024 * 1024;
-const POOL_LIMIT = 512 * 1024 * 1024;
+const MIB = 1024 * 1024;
+
+/** When memory that was dropped is looked for, and how much is kept: all in bytes. */
+export interface MemoryPolicy {
+  /** Lent out and not given back between two collections of young objects (50 µs each). */
+  readonly collectAfter: number;
+  /** A larger block asks for a collection itself, and after vain ones only every second, then every fourth, unless that is so much. */
+  readonly collectAfterMost: number;
+  /** As `collectAfter`, of what lives long. */
+  readonly collectAloneAfter: number;
+  /**
+   * Collections of young objects leave those that became old before they were dropped, and V8 by itself looks for these when its own heap
+   * has grown. So all objects are collected (tens of milliseconds) when this much is lent out, and then at twice what was in use.
+   */
+  readonly collectAllAfter: number;
+  /** Kept to be lent out again. */
+  readonly poolLimit: number;
+}
+
+/**
+ * Of the host. What comes back soon is still in the cache, and writing to fresh pages costs more than a collection: a cache may hold one large block and
+ * what it is made from, but not several.
+ */
+const hostPolicy: MemoryPolicy = {
+  collectAfter: 8 * MIB,
+  collectAfterMost: 256 * MIB,
+  collectAloneAfter: 80 * MIB,
+  collectAllAfter: 512 * MIB,
+  poolLimit: 512 * MIB,
+};
+
+/** Of a device with so many bytes, whose driver takes long to give and take memory: it is kept, and looked for only when much was lent out. */
+export function devicePolicy(bytes: number): MemoryPolicy {
+  const part = (of: number, least: number): number => Math.max(least, Math.floor(bytes / of));
+  return {
+    collectAfter: part(256, hostPolicy.collectAfter),
+    collectAfterMost: part(64, hostPolicy.collectAfter),
+    collectAloneAfter: part(64, hostPolicy.collectAfter),
+    collectAllAfter: part(3, hostPolicy.collectAfter),
+    poolLimit: bytes,
+  };
+}
 
 /**
  * Memory in buffers that are taken from somewhere. What is given back explicitly, and with a watcher also what was merely dropped and
@@ -97,6 +128,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   abstract readonly isHost: boolean;
   readonly alignment: number;
   readonly #watcher: Watcher | undefined;
+  readonly #policy: MemoryPolicy;
   /** By size in multiples of ALIGN. */
   readonly #small: readonly Storage[][] = Array.from({ length: SMALL / ALIGN + 1 }, () => []);
   readonly #blocks = new Map<number, Block[]>();
@@ -119,20 +151,23 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   #lentAlone = 0;
   /** Bytes in blocks that are lent out, and from how many on old objects are collected too. */
   #out = 0;
-  #outLimit = COLLECT_ALL_AFTER;
+  #outLimit: number;
   /** How many bytes may be lent out. */
   #limit = Number.POSITIVE_INFINITY;
   /** The most that was lent out at once. */
   #peak = 0;
-  /** How many blocks of more than `COLLECT_AFTER` are lent between two collections. */
+  /** How many blocks of more than the policy's `collectAfter` are lent between two collections. */
   #patience = 1;
 
   /**
    * @param watcher without one, V8 collects the buffers of dropped tensors.
    * @param alignment of every piece, a power of two from 64 on.
+   * @param policy the host's unless given.
    */
-  constructor(watcher: Watcher | undefined, alignment: number = ALIGN) {
+  constructor(watcher: Watcher | undefined, alignment: number = ALIGN, policy: MemoryPolicy = hostPolicy) {
     this.alignment = alignment;
+    this.#policy = policy;
+    this.#outLimit = policy.collectAllAfter;
     this.#watcher = watcher;
   }
 
@@ -192,7 +227,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
       if (owner.isAlone) this.#lentAlone = Math.max(0, this.#lentAlone - size);
       else this.#lent = Math.max(0, this.#lent - size);
       this.#keep(owner);
-    } else if (size > 0 && this.#pooled + size <= POOL_LIMIT) {
+    } else if (size > 0 && this.#pooled + size <= this.#policy.poolLimit) {
       this.#small[size / ALIGN].push(storage);
       this.#pooled += size;
     }
@@ -243,7 +278,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   }
 
   #whole(size: number, isAlone: boolean): Storage {
-    const after = isAlone ? COLLECT_ALONE_AFTER : collectAfter(size, this.#patience);
+    const after = isAlone ? this.#policy.collectAloneAfter : this.#collectAfter(size);
     const block = this.#lend(size, after, isAlone);
     const storage = new Storage(this, block.buffer, block.byteOffset, size, block.address, block);
     this.#watcher?.watch(storage, block.slot);
@@ -283,10 +318,21 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   }
 
   #watchedSlab(size: number): Slab {
-    const block = this.#lend(size, collectsYoung ? COLLECT_AFTER : COLLECT_SLABS_AFTER, false);
+    const block = this.#lend(
+      size,
+      collectsYoung ? Math.min(this.#policy.collectAfter, COLLECT_SLABS_AFTER) : COLLECT_SLABS_AFTER,
+      false,
+    );
     const slab = new Slab(block);
     this.#watcher?.watch(slab, block.slot);
     return slab;
+  }
+
+  /** Bytes lent since the last collection after which the need of such a block asks for one. */
+  #collectAfter(size: number): number {
+    const { collectAfter, collectAfterMost } = this.#policy;
+    if (!collectsYoung) return collectAfterMost;
+    return size < collectAfter ? collectAfter : Math.min(this.#patience * size, collectAfterMost);
   }
 
   /** @param after the bytes lent since the last collection from which on there is another before fresh memory is taken. */
@@ -338,7 +384,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
       collectAll();
       this.#reap();
     }
-    this.#outLimit = Math.max(COLLECT_ALL_AFTER, 2 * this.#out);
+    this.#outLimit = Math.max(this.#policy.collectAllAfter, 2 * this.#out);
   }
 
   /** Finds the blocks whose objects were collected. @returns whether others than memory were among these. */
@@ -371,7 +417,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   #keep(block: Block): void {
     const size = block.capacity;
     this.#out -= size;
-    block.free = this.#pooled + size <= POOL_LIMIT;
+    block.free = this.#pooled + size <= this.#policy.poolLimit;
     if (block.free) {
       listOf(this.#blocks, size).push(block);
       this.#pooled += size;
@@ -449,13 +495,6 @@ function listOf<T>(lists: Map<number, T[]>, size: number): T[] {
   let list = lists.get(size);
   if (list === undefined) lists.set(size, (list = []));
   return list;
-}
-
-/** Bytes lent since the last collection after which the need of such a block asks for one. */
-function collectAfter(size: number, patience: number): number {
-  if (!collectsYoung) return COLLECT_AFTER_MOST;
-  if (size < COLLECT_AFTER) return COLLECT_AFTER;
-  return Math.min(patience * size, COLLECT_AFTER_MOST);
 }
 
 /** Sizes are rounded up so that freed memory fits again: to 64 bytes, then to an eighth of a power of two. */

@@ -71,8 +71,6 @@ export interface Tile {
   readonly chunks: number;
   /** The place of a chunk among those of the tile. */
   readonly at: (line: string, chunk: string) => string;
-  /** Whether the tile lies along the depth though the factor in memory does not: it is brought word by word. */
-  readonly turned: boolean;
   /** The variable of the kernel that its side is, where the tile begins, and how many there are. */
   readonly side: 'row' | 'column';
   readonly first: string;
@@ -83,19 +81,16 @@ export interface Tile {
 export interface TileLayout {
   readonly threads: number;
   readonly depth: number;
-  /** Whether factors of float32 can only be read along the depth. */
-  readonly turnsWords: boolean;
   readonly at: (across: number) => Tile['at'];
 }
 
 export function tilesOf(
   { dtype, left, right, width }: CoreProduct,
-  { threads, depth, turnsWords, at }: TileLayout,
+  { threads, depth, at }: TileLayout,
 ): readonly [Tile, Tile] {
   const lanes = lanesOf(dtype);
   const of = (factor: Factor, size: number) => {
-    const turned = turnsWords && dtype === 'float32' && factor.inner === 'side';
-    const across = (factor.inner === 'deep' || turned ? depth : size) / lanes;
+    const across = (factor.inner === 'deep' ? depth : size) / lanes;
     const chunks = (size * depth) / lanes;
     return {
       factor,
@@ -107,7 +102,6 @@ export function tilesOf(
       lanes,
       across,
       chunks,
-      turned,
       at: at(across),
     };
   };
@@ -146,8 +140,8 @@ const perThread = ({ chunks, threads }: Tile): number => chunks / threads;
 
 /** Statements before the first step. The values of the side are the same in all of them. */
 export function prepare(tile: Tile): string {
-  const { name, factor, side, across, first, lanes, aligned, threads, turned } = tile;
-  if (turned || !aligned) return '';
+  const { name, factor, side, across, first, lanes, aligned, threads } = tile;
+  if (!aligned) return '';
   if (factor.inner === 'side')
     return `const u32 ${side} = ${first} + t % ${across}u * ${lanes}u; const Side_${name} ofSide_${name} = side_${name}(${side}, p);`;
   return `Side_${name} ofSide_${name}[${perThread(tile)}];
@@ -164,37 +158,12 @@ function forChunks(tile: Tile, before: string, body: string): string {
       } }`;
 }
 
-/** The same for each word of a tile that is turned: at `inner` and `line` of the depth. */
-function forWords(
-  { name, size, depth, chunks, threads, lanes, at }: Tile,
-  before: string,
-  body: string,
-): string {
-  const across = Math.min(size, threads);
-  const lines = threads / across;
-  return `TC_UNROLLED for (u32 i = 0; i < ${size / across}u; i++) {
-        const u32 inner = t % ${across}u + i * ${across}u; ${before}
-        TC_UNROLLED for (u32 j = 0; j < ${depth / lines}u; j++) {
-          const u32 line = t / ${across}u + j * ${lines}u; u32* to = (u32*)&tile_${name}[stage * ${chunks}u + ${at('inner', `line / ${lanes}u`)}] + line % ${lanes}u;
-          ${body}
-        }
-      }`;
-}
-
 /** Statements that bring the tile of a factor that begins at `begin` to shared memory. */
 export function fetch(tile: Tile): string {
-  const { name, factor, side, first, lanes, aligned, turned } = tile;
+  const { name, factor, side, first, lanes, aligned } = tile;
   const isDeep = factor.inner === 'deep';
   const place = (ofSide: string, ofDeep: string): string =>
     `place_${name}(at, batch, ofBatch, ${side}, ${ofSide}, k, ${ofDeep}, p)`;
-  if (turned)
-    return forWords(
-      tile,
-      `const u32 ${side} = ${first} + inner; const Side_${name} ofSide = side_${name}(${side}, p);`,
-      `const u32 k = begin + line; u32 at;
-          const bool inside = ${place('ofSide', `deep_${name}(k, p)`)};
-          tc_copy4(to, ${factor.buffer} + at, inside);`,
-    );
   if (!aligned)
     return forChunks(
       tile,
@@ -226,7 +195,6 @@ export function fetch(tile: Tile): string {
 
 /** Statements that round what a thread has brought to TensorFloat-32, where cores would cut the lower bits off. */
 export function round(tile: Tile): string {
-  if (tile.turned) return forWords(tile, '', 'tc_store4(to, tc_tf32(wg_bitcast<f32>(*to)));');
   return forChunks(
     tile,
     ';',

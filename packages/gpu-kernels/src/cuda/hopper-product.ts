@@ -17,7 +17,7 @@ import {
   tilesOf,
   type Width,
 } from './factor-tiles.ts';
-import { type CoreDType, coreProgram, kernelText } from './tensor-cores.ts';
+import { CHUNK_BYTES, type CoreDType, coreProgram, kernelText } from './tensor-cores.ts';
 
 /** The threads of a warpgroup. The first one brings, the others multiply 64 rows each. */
 const GROUP = 128;
@@ -30,7 +30,6 @@ const AHEAD = 2;
 const DEEP_BYTES = 128;
 /** Tiles begin there, since the cores turn pieces of lines around by the bits of their addresses. */
 const ALIGNMENT = 1024;
-const CHUNK_BYTES = 16;
 
 /** Fewer wide tiles leave multiprocessors idle. */
 const MANY_WIDE_TILES = 120;
@@ -42,10 +41,7 @@ const hopperPrelude = `#ifndef EAGRE_HOPPER
 #define EAGRE_HOPPER
 #ifndef EAGRE_SHIM
 typedef unsigned long long tc_barrier;
-extern __shared__ char tc_given[];
-__device__ __forceinline__ char* tc_memory_bytes() { return tc_given; }
 __device__ __forceinline__ u32 tc_uniform(u32 x) { return __shfl_sync(0xffffffffu, x, 0); }
-__device__ __forceinline__ void tc_store4(u32* to, u32 word) { *to = word; }
 __device__ __forceinline__ void tc_barrier_init(tc_barrier* barrier, u32 count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(tc_shared(barrier)), "r"(count) : "memory");
 }
@@ -122,7 +118,6 @@ function hopperTiles(product: CoreProduct): readonly [Tile, Tile] {
   return tilesOf(product, {
     threads: GROUP,
     depth: depthOf(dtype),
-    turnsWords: true,
     at: placeOf(dtype),
   });
 }
@@ -145,7 +140,7 @@ export const warpgroupCores: ProductCores = {
 };
 
 /** Whether the cores read a tile along its side. */
-const liesAlongSide = ({ factor, turned }: Tile): boolean => factor.inner === 'side' && !turned;
+const liesAlongSide = ({ factor }: Tile): boolean => factor.inner === 'side';
 
 /** Where the first rows of a warpgroup, or all columns, are, and by how many chunks the next piece of the depth is further on. */
 function descriptor(tile: Tile, from: string): readonly [descriptor: string, step: number] {

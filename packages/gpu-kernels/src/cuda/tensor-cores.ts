@@ -12,6 +12,8 @@ const tensorCorePrelude = `#ifndef EAGRE_TENSOR_CORES
 #define TC_UNROLLED _Pragma("unroll")
 struct __align__(16) tc_chunk { u32 x, y, z, w; };
 #ifndef EAGRE_SHIM
+extern __shared__ __align__(16) char tc_given[];
+__device__ __forceinline__ char* tc_memory_bytes() { return tc_given; }
 __device__ __forceinline__ u32 tc_shared(const void* p) { return (u32)__cvta_generic_to_shared(p); }
 __device__ __forceinline__ void tc_copy16(void* to, const void* from, bool inside) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(tc_shared(to)), "l"(from), "r"(inside ? 16 : 0) : "memory");
@@ -106,7 +108,10 @@ export function elementOf(dtype: DType): 'f32' | 'u16' {
   return dtype === 'float32' ? 'f32' : 'u16';
 }
 
-/** Elements of a chunk of 16 bytes. */
+/** What is copied at once. */
+export const CHUNK_BYTES = 16;
+
+/** Elements of a chunk. */
 export function lanesOf(dtype: DType): number {
   return dtype === 'float32' ? 4 : 8;
 }

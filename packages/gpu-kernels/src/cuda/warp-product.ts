@@ -100,7 +100,7 @@ function text(
 ): string {
   const { dtype, width } = product;
   const depth = depthOf(dtype);
-  const tiles = tilesOf(product, { threads: THREADS, depth, turnsWords: false, at: placeOf });
+  const tiles = tilesOf(product, { threads: THREADS, depth, at: placeOf });
   const rows = rowsOfWarp(width);
   const warpsAcross = width / 32;
   return kernelText(

@@ -1,4 +1,5 @@
 import {
+  type AttrValue,
   type Backend,
   dtypeTraits,
   type Executable,
@@ -19,26 +20,22 @@ import {
   wideKernel,
 } from '@eagre/backend';
 import { elementwiseKernel } from '../kernels/elementwise.ts';
-import {
-  type CudaDispatch,
-  type CudaDispatches,
-  type Dispatch,
-  type Lowered,
-  TEMPORARY,
-} from '../kernels/kernel.ts';
+import type { CudaDispatch, Dispatch, Instead, LibraryCall, Lowered } from '../kernels/kernel.ts';
 import { gpuKernel } from '../kernels/registry.ts';
 import { type ProgramPart, splitProgram } from '../kernels/split.ts';
 import type { GpuAllocator } from './gpu-allocator.ts';
 
-/** What a dispatch sees of a tensor or a temporary. */
-export interface Operand {
+/** Memory that a call needs meanwhile. */
+export interface Temporary {
   readonly storage: Storage;
-  /** What holds whole elements of every type, and never none. */
   readonly bytes: number;
 }
 
+/** What a dispatch sees: a tensor or a temporary. */
+export type Operand = TensorRef | Temporary;
+
 /** Turns a call into dispatches; undefined where GPUs do not serve it. */
-type Lower = (
+export type Lower = (
   inputs: readonly TensorRef[],
   outputs: readonly TensorRef[],
   attrs: KernelAttrs,
@@ -46,26 +43,72 @@ type Lower = (
   onMemory: () => void,
 ) => Lowered | undefined;
 
-/** The dispatches of a call of a plan. */
-interface Recording {
+/** A call as dispatches, and its tensors: inputs, then outputs. */
+interface Issue {
   readonly inputs: readonly TensorRef[];
   readonly attrs: KernelAttrs;
   readonly made: Lowered;
+  readonly tensors: readonly TensorRef[];
 }
 
-/** Remembers the dispatches of calls by their outputs: in a plan these are the same objects at each run, and so are the attributes. */
-function recorded(lower: Lower): Lower {
-  const recordings = new WeakMap<readonly TensorRef[], Recording>();
+/** What turns a call into dispatches and finds its tensors; undefined where GPUs do not serve it. */
+type Issuer = (
+  inputs: readonly TensorRef[],
+  outputs: readonly TensorRef[],
+  attrs: KernelAttrs,
+) => Issue | undefined;
+
+/** Of plans, where the outputs are the same objects at each run, and so are the attributes: a call is looked at once. */
+function planIssuer(lower: Lower): Issuer {
+  const known = new WeakMap<readonly TensorRef[], Issue>();
   return (inputs, outputs, attrs) => {
-    const known = recordings.get(outputs);
-    if (known !== undefined && known.inputs === inputs && known.attrs === attrs) return known.made;
+    const last = known.get(outputs);
+    if (last !== undefined && last.inputs === inputs && last.attrs === attrs) return last;
     let isFixed = true;
     const made = lower(inputs, outputs, attrs, () => {
       isFixed = false;
     });
-    if (isFixed && made !== undefined) recordings.set(outputs, { inputs, attrs, made });
-    return made;
+    if (made === undefined) return undefined;
+    const issue = { inputs, attrs, made, tensors: [...inputs, ...outputs] };
+    if (isFixed) known.set(outputs, issue);
+    return issue;
   };
+}
+
+/** So many calls of a kernel are known at once. */
+const MOST_KNOWN = 1024;
+
+/** Of single calls, which are looked at once for their shapes and attributes. */
+function callIssuer(lower: Lower): Issuer {
+  const known = new Map<string, Lowered>();
+  return (inputs, outputs, attrs) => {
+    const key = keyOf(inputs, outputs, attrs);
+    let made = known.get(key);
+    if (made === undefined) {
+      let isFixed = true;
+      made = lower(inputs, outputs, attrs, () => {
+        isFixed = false;
+      });
+      if (made === undefined) return undefined;
+      if (known.size === MOST_KNOWN) known.clear();
+      if (isFixed) known.set(key, made);
+    }
+    return { inputs, attrs, made, tensors: [...inputs, ...outputs] };
+  };
+}
+
+/** What the dispatches of a kernel's call depend on, besides its inputs' dtypes. */
+function keyOf(inputs: readonly TensorRef[], outputs: readonly TensorRef[], attrs: KernelAttrs): string {
+  let key = '';
+  for (const { shape } of inputs) key += `${shape.join()};`;
+  for (const { dtype, shape } of outputs) key += `${dtype} ${shape.join()};`;
+  for (const name in attrs) key += `${name} ${keyOfValue(attrs[name])};`;
+  return key;
+}
+
+function keyOfValue(value: AttrValue | undefined): string {
+  if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value);
+  return Array.isArray(value) ? `[${value.map(keyOfValue).join()}]` : (JSON.stringify(value) ?? '');
 }
 
 /** A GPU that runs the kernels of this package. It computes later: errors that depend on values are thrown by the next read. */
@@ -76,14 +119,24 @@ export abstract class DispatchingBackend implements Backend {
   abstract readonly allocator: GpuAllocator<object>;
   readonly deviceType: string = 'GPU';
 
-  /** Runs one dispatch behind what was called before; those of CUDA only if `instead` gave them. @param operands of the call, by number. */
+  /**
+   * Runs one dispatch behind what was called before; those that are not `Dispatch` only if `instead` gave them.
+   * @param operands of the call, by number; `TEMPORARY` is the last one.
+   */
   protected abstract dispatch(
     name: string,
-    dispatch: Dispatch | CudaDispatch,
+    dispatch: Dispatch | CudaDispatch | LibraryCall,
     operands: readonly Operand[],
   ): void;
+  /** What serves a kernel on this GPU, where the registry has nothing for all GPUs. */
+  protected own(_name: KernelName, _inputs: readonly NumericDType[]): Lower | undefined {
+    return undefined;
+  }
   /** What this GPU runs instead of a dispatch, or of those of a call. */
-  protected instead(_made: Pick<Dispatch, 'cuda'>): CudaDispatches | undefined {
+  protected instead(
+    _of: Pick<Dispatch, 'cuda' | 'library' | 'prefersCuda'>,
+    _operands: readonly Operand[],
+  ): Instead | undefined {
     return undefined;
   }
   /** How many buffers a dispatch may have. */
@@ -120,27 +173,25 @@ export abstract class DispatchingBackend implements Backend {
 
   #named(name: KernelName, inputs: readonly NumericDType[], records: boolean): Kernel | undefined {
     const gpu = gpuKernel(name, inputs);
-    if (gpu === undefined) return undefined;
-    return this.#kernel(
-      name,
-      inputs,
-      records,
-      (given, made, attrs, onMemory) => {
-        const all = [...given, ...made];
-        const same = (a: number, b: number): boolean => {
-          onMemory();
-          return sameBytes(all[a].storage, all[b].storage);
-        };
-        return gpu.lower({ inputs: given, outputs: made, attrs, same });
-      },
-      () => {
-        const own = hostOf(this);
-        const kernel = own.kernel(name, inputs) ?? wideKernel(own, name, inputs);
-        if (kernel === undefined)
-          throw new InternalError(`the host has no kernel ${name} of ${inputs.join(', ')}`);
-        return kernel;
-      },
-    );
+    const lower: Lower | undefined =
+      gpu === undefined
+        ? this.own(name, inputs)
+        : (given, made, attrs, onMemory) => {
+            const all = [...given, ...made];
+            const same = (a: number, b: number): boolean => {
+              onMemory();
+              return sameBytes(all[a].storage, all[b].storage);
+            };
+            return gpu.lower({ inputs: given, outputs: made, attrs, same });
+          };
+    if (lower === undefined) return undefined;
+    return this.#kernel(name, inputs, records, lower, () => {
+      const own = hostOf(this);
+      const kernel = own.kernel(name, inputs) ?? wideKernel(own, name, inputs);
+      if (kernel === undefined)
+        throw new InternalError(`the host has no kernel ${name} of ${inputs.join(', ')}`);
+      return kernel;
+    });
   }
 
   /** What a GPU cannot compute keeps the rest of a program from it only where the one is written over what the other reads. */
@@ -203,7 +254,7 @@ export abstract class DispatchingBackend implements Backend {
     lower: Lower,
     makeHost: () => Kernel,
   ): Kernel {
-    const dispatchesOf = records ? recorded(lower) : lower;
+    const issueOf = records ? planIssuer(lower) : callIssuer(lower);
     let host: Kernel | undefined;
     let fallback: Kernel | undefined;
     const ofHost: Kernel = (inputs, outputs, attrs) => {
@@ -212,51 +263,60 @@ export abstract class DispatchingBackend implements Backend {
     };
     return (inputs, outputs, attrs) => {
       if (this.allocator.scalars.compute(ofHost, inputs, outputs, attrs)) return;
-      const made = dispatchesOf(inputs, outputs, attrs, () => {});
-      if (made === undefined || made.dispatches.some(({ operands }) => operands.length > this.mostBuffers)) {
+      const issue = issueOf(inputs, outputs, attrs);
+      if (issue === undefined || !this.#hasRoom(issue.made)) {
         fallback ??= onHost(this, name, dtypes, ofHost);
         fallback(inputs, outputs, attrs);
         return;
       }
-      this.#run(name, made, [...inputs, ...outputs]);
+      this.#run(name, issue);
       if (placement.synchronous) this.allocator.synchronize();
     };
   }
 
-  #run(name: string, made: Lowered, tensors: readonly TensorRef[]): void {
+  #hasRoom({ dispatches }: Lowered): boolean {
+    const most = this.mostBuffers;
+    for (const { operands } of dispatches) if (operands.length > most) return false;
+    return true;
+  }
+
+  #run(name: string, { made, tensors }: Issue): void {
     const { dispatches, scratch } = made;
-    const temporaries: Storage[] = [];
+    const temporaries: Temporary[] = [];
     try {
-      for (const bytes of scratch) temporaries.push(this.allocator.allocate(bytes));
-      const operands = [
-        ...tensors.map(({ storage, size, dtype }) => operandOf(storage, size * dtypeTraits[dtype].bytes)),
-        ...temporaries.map((storage, i) => operandOf(storage, scratch[i])),
-      ];
-      const run = (own: CudaDispatches): void => {
-        let all = operands;
-        if (own.scratch > 0) {
-          const storage = this.allocator.allocate(own.scratch);
-          temporaries.push(storage);
-          all = [...operands, operandOf(storage, own.scratch)];
-        }
-        for (const each of own.dispatches) {
-          const numbers = each.operands.map((n) => (n === TEMPORARY ? operands.length : n));
-          this.dispatch(name, { ...each, operands: numbers }, all);
-        }
-      };
-      const whole = this.instead(made);
+      let operands: readonly Operand[] = tensors;
+      if (scratch.length > 0) {
+        for (const bytes of scratch) temporaries.push({ storage: this.allocator.allocate(bytes), bytes });
+        operands = [...tensors, ...temporaries];
+      }
+      const whole = made.instead ?? (made.cuda === undefined ? undefined : this.instead(made, operands));
       if (whole !== undefined) {
-        run(whole);
+        this.#runInstead(name, whole, operands, temporaries);
         return;
       }
       for (const dispatch of dispatches) {
-        const own = this.instead(dispatch);
+        const own = this.instead(dispatch, operands);
         if (own === undefined) this.dispatch(name, dispatch, operands);
-        else run(own);
+        else this.#runInstead(name, own, operands, temporaries);
       }
     } finally {
-      for (const storage of temporaries) storage.release();
+      for (const { storage } of temporaries) storage.release();
     }
+  }
+
+  #runInstead(
+    name: string,
+    { dispatches, scratch }: Instead,
+    operands: readonly Operand[],
+    temporaries: Temporary[],
+  ): void {
+    let all = operands;
+    if (scratch > 0) {
+      const own = { storage: this.allocator.allocate(scratch), bytes: scratch };
+      temporaries.push(own);
+      all = [...operands, own];
+    }
+    for (const each of dispatches) this.dispatch(name, each, all);
   }
 }
 
@@ -272,7 +332,8 @@ function overwrites(
   );
 }
 
-/** The first bytes of some memory, for a dispatch. */
-export function operandOf(storage: Storage, bytes: number): Operand {
-  return { storage, bytes: Math.max(16, Math.ceil(bytes / 16) * 16) };
+/** The bytes of an operand: what holds whole elements of every type, and never none. */
+export function bytesOfOperand(operand: Operand): number {
+  const bytes = 'dtype' in operand ? operand.size * dtypeTraits[operand.dtype].bytes : operand.bytes;
+  return Math.max(16, Math.ceil(bytes / 16) * 16);
 }

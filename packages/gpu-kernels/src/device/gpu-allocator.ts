@@ -1,4 +1,11 @@
-import { type Allocator, HostScalars, PooledAllocator, type Storage, type Watcher } from '@eagre/backend';
+import {
+  type Allocator,
+  HostScalars,
+  type MemoryPolicy,
+  PooledAllocator,
+  type Storage,
+  type Watcher,
+} from '@eagre/backend';
 
 /** Memory of a GPU. Integer and bool scalars that the program itself sets are known to the host, and read without waiting. */
 export abstract class GpuAllocator<Buffer extends object> extends PooledAllocator<Buffer> {
@@ -9,9 +16,15 @@ export abstract class GpuAllocator<Buffer extends object> extends PooledAllocato
   /**
    * @param host lends memory for what is computed on the host. Its backend may come after this one.
    * @param alignment of every piece; 64 unless given.
+   * @param policy that of the host's memory unless given.
    */
-  constructor(host: () => Allocator, watcher: Watcher | undefined, alignment?: number) {
-    super(watcher, alignment);
+  constructor(
+    host: () => Allocator,
+    watcher: Watcher | undefined,
+    alignment?: number,
+    policy?: MemoryPolicy,
+  ) {
+    super(watcher, alignment, policy);
     this.#host = host;
   }
 

@@ -1,6 +1,15 @@
 // Convolutions as matrix products whose factors are read from images as they are needed; each group is a product of its own.
-import { list } from '@eagre/backend';
-import { type Call, fits, type GpuKernels, type Lowered, lowered, type TensorInfo } from './kernel.ts';
+import { list, type NumericDType } from '@eagre/backend';
+import {
+  type Call,
+  type Dispatch,
+  fits,
+  type GpuKernels,
+  type Lowered,
+  lowered,
+  type TensorInfo,
+} from './kernel.ts';
+import { type LibraryProduct, libraryMatrices } from './library-product.ts';
 import { fill } from './moves.ts';
 import { productDispatch } from './product.ts';
 import type { Factor, Value } from './product-factors.ts';
@@ -33,6 +42,8 @@ interface Geometry {
   readonly outputs: number;
   readonly taps: number;
   readonly pixels: number;
+  /** Whether each pixel of the result is the product of one of the image with the filter: all pixels in their order are a matrix then. */
+  readonly isProduct: boolean;
 }
 
 function geometryOf(x: TensorInfo, filter: TensorInfo, y: TensorInfo, attrs: Call['attrs']): Geometry {
@@ -66,7 +77,23 @@ function geometryOf(x: TensorInfo, filter: TensorInfo, y: TensorInfo, attrs: Cal
     outputs,
     taps: kh * kw,
     pixels: n * oh * ow,
+    isProduct:
+      kh * kw === 1 &&
+      groups === 1 &&
+      h === oh &&
+      w === ow &&
+      list(attrs.strides).every((stride) => stride === 1),
   };
+}
+
+/** The same as a product of matrices, for libraries. */
+function withLibrary(
+  dispatch: Dispatch | undefined,
+  { isProduct }: Geometry,
+  product: Parameters<typeof libraryMatrices>[0],
+): Lowered | undefined {
+  const library: LibraryProduct | undefined = isProduct ? libraryMatrices(product) : undefined;
+  return dispatch && lowered(library === undefined ? dispatch : { ...dispatch, library });
 }
 
 /** Where a pixel of the result begins in the image. */
@@ -113,7 +140,15 @@ function forward({ inputs: [x, filter, bias], outputs: [y], attrs }: Call): Lowe
     g.values,
     [g.groups, g.pixels, g.outputs, g.taps * g.inputs],
   );
-  return dispatch && lowered(dispatch);
+  return withLibrary(dispatch, g, {
+    operands: bias === undefined ? [0, 1, 2] : [0, 1, 2, 3],
+    dtype: x.dtype as NumericDType,
+    rows: g.pixels,
+    columns: g.outputs,
+    depth: g.inputs,
+    hasBias: bias !== undefined,
+    hasRelu: attrs.activation === 1,
+  });
 }
 
 /** Each pixel of the image is a row: it sees, for each tap, the output pixel to which it went by that tap, if there is one. */
@@ -163,7 +198,14 @@ function inputGradient({ inputs: [filter, dy], outputs: [dx], attrs }: Call): Lo
     g.values,
     [g.groups, n * h * w, g.inputs, g.taps * g.outputs],
   );
-  return dispatch && lowered(dispatch);
+  return withLibrary(dispatch, g, {
+    operands: [1, 0, 2],
+    dtype: dy.dtype as NumericDType,
+    rows: g.pixels,
+    columns: g.inputs,
+    depth: g.outputs,
+    transposeB: true,
+  });
 }
 
 function filterGradient({ inputs: [x, dy], outputs: [df], attrs }: Call): Lowered | undefined {
@@ -188,7 +230,14 @@ function filterGradient({ inputs: [x, dy], outputs: [df], attrs }: Call): Lowere
     g.values,
     [g.groups, g.taps * g.inputs, g.outputs, g.pixels],
   );
-  return dispatch && lowered(dispatch);
+  return withLibrary(dispatch, g, {
+    operands: [0, 1, 2],
+    dtype: x.dtype as NumericDType,
+    rows: g.inputs,
+    columns: g.outputs,
+    depth: g.pixels,
+    transposeA: true,
+  });
 }
 
 export const kernels: GpuKernels = {

@@ -19,6 +19,7 @@ import {
 } from './kernel.ts';
 import { copy, fill, rawParam, wordsOf } from './moves.ts';
 import { binary, bufferType } from './scalar-program.ts';
+import { sorted } from './top-k.ts';
 
 /** Statements that declare `name`, an index as a word that is out of every range where it is negative or has more than 32 bits. */
 export function indexLoad(name: string, buffer: string, at: string, dtype: string): string {
@@ -76,7 +77,12 @@ function updated(type: string, mode: number): string {
   return binary(op, type as 'f32' | 'i32')('y[to]', 'x[from]');
 }
 
-/** A thread for each column of dparams adds the slices in the order of the indices. */
+/** Up to so many indices, a thread goes through all of them. */
+const FEW = 32;
+
+/**
+ * Slices are added in the order of the indices. Where there are many, these are sorted, and a thread adds those of a run of equal ones, for a column.
+ */
 function gatherGrad({ inputs: [dy, indices], outputs: [dx], attrs }: Call): Lowered | undefined {
   const type = indexType(indices.dtype);
   if (type === undefined || !fits(dy, indices, dx)) return undefined;
@@ -89,17 +95,62 @@ function gatherGrad({ inputs: [dy, indices], outputs: [dx], attrs }: Call): Lowe
   if (dx.size === 0 || dy.size === 0)
     return indices.size === 0 && dx.size > 0 ? lowered(fill(2, dx, 0)) : undefined;
   const elements = dx.dtype === 'float32' ? 'f32' : 'i32';
+  const params = { outer: 'u32', n: 'u32', inner: 'u32', count: 'u32' } as const;
+  const numbers = [outer, n, inner, count];
+  const add = binary('add', elements);
+  if (count <= FEW) {
+    const program = perThread(
+      { x: elements, indices: type, y: `mut ${elements}`, fault: 'mut atomic<u32>' },
+      params,
+      `let k = thread % p.inner; let plane = thread / p.inner; let first = (plane / p.outer) * p.count;
+      for (var i = 0u; i < p.count; i++) {
+        ${indexLoad('index', 'indices', 'first + i', indices.dtype)}
+        if (index < p.n) { let to = (plane * p.n + index) * p.inner + k; let from = (plane * p.count + i) * p.inner + k; y[to] = ${updated(elements, 1)}; }
+        else { ${raise(1)} }
+      }`,
+    );
+    return lowered(fill(2, dx, 0), launch(program, [0, 1, 2, FAULT], numbers, planes * inner));
+  }
+  const scratch = [4 * indices.size];
+  const order = sorted(
+    1,
+    3,
+    indices.dtype as NumericDType,
+    { rows: indices.size / count, n: count, k: count },
+    false,
+    (bytes) => 2 + scratch.push(bytes),
+  );
+  if (order === undefined) return undefined;
+  const load = (k: number): string =>
+    `let x${k} = x[(plane * p.count + places[first + q${k === 0 ? '' : ` + ${k}u`}]) * p.inner + k];`;
+  const use = (k: number): string => `sum = ${add('sum', `x${k}`)};`;
+  const many = [0, 1, 2, 3, 4, 5, 6, 7];
+  const next = (name: string): string =>
+    indexLoad(name, 'indices', 'first + places[first + end + step - 1u]', indices.dtype);
   const program = perThread(
-    { x: elements, indices: type, y: `mut ${elements}`, fault: 'mut atomic<u32>' },
-    { outer: 'u32', n: 'u32', inner: 'u32', count: 'u32' },
-    `let k = thread % p.inner; let plane = thread / p.inner; let first = (plane / p.outer) * p.count;
-    for (var i = 0u; i < p.count; i++) {
-      ${indexLoad('index', 'indices', 'first + i', indices.dtype)}
-      if (index < p.n) { let to = (plane * p.n + index) * p.inner + k; let from = (plane * p.count + i) * p.inner + k; y[to] = ${updated(elements, 1)}; }
-      else { ${raise(1)} }
+    { x: elements, indices: type, places: 'u32', y: `mut ${elements}`, fault: 'mut atomic<u32>' },
+    params,
+    `let k = thread % p.inner; let rest = thread / p.inner; let j = rest % p.count; let plane = rest / p.count; let first = (plane / p.outer) * p.count;
+    ${indexLoad('index', 'indices', 'first + places[first + j]', indices.dtype)}
+    var isFirst = true;
+    if (j > 0u) { ${indexLoad('before', 'indices', 'first + places[first + j - 1u]', indices.dtype)} isFirst = before != index; }
+    if (index >= p.n) { ${raise(1)} }
+    else if (isFirst) {
+      var end = j + 1u; var step = 1u;
+      for (; end + step <= p.count; step = step * 2u) { ${next('later')} if (later != index) { break; } end += step; }
+      for (; step > 0u; step = step / 2u) { if (end + step <= p.count) { ${next('near')} if (near == index) { end += step; } } }
+      var sum: ${elements} = 0${elements === 'f32' ? '.0' : ''};
+      for (var q = j; q < end; ) {
+        if (q + ${many.length - 1}u < end) { ${many.map(load).join(' ')} ${many.map(use).join(' ')} q += ${many.length}u; }
+        else { ${load(0)} ${use(0)} q += 1u; }
+      }
+      y[(plane * p.n + index) * p.inner + k] = sum;
     }`,
   );
-  return lowered(fill(2, dx, 0), launch(program, [0, 1, 2, FAULT], [outer, n, inner, count], planes * inner));
+  return {
+    dispatches: [fill(2, dx, 0), ...order, launch(program, [0, 1, 3, 2, FAULT], numbers, dy.size)],
+    scratch,
+  };
 }
 
 /** Statements after which `place` is where the slice of the tuple `i` begins, and `valid` says whether it is in range. */

@@ -8,6 +8,7 @@ import {
 } from '@eagre/backend';
 import { parseKernel } from '../language/parse.ts';
 import type { KernelModule } from '../language/syntax.ts';
+import type { LibraryProduct } from './library-product.ts';
 import { withMath } from './math.ts';
 
 /** What a kernel knows of a tensor before it runs. */
@@ -60,10 +61,14 @@ export interface Dispatch {
   readonly workgroups: readonly [x: number, y: number, z: number];
   /** What GPUs of NVIDIA of a compute capability run instead, if they can do so. */
   readonly cuda?: (capability: number) => CudaDispatches | undefined;
+  /** The product that it makes, for GPUs whose maker has a library of products. */
+  readonly library?: LibraryProduct;
+  /** Whether `cuda` is faster than libraries. */
+  readonly prefersCuda?: boolean;
 }
 
 /** A dispatch on a GPU of NVIDIA. */
-export interface CudaDispatch extends Omit<Dispatch, 'program' | 'cuda'> {
+export interface CudaDispatch extends Omit<Dispatch, 'program' | 'cuda' | 'library' | 'prefersCuda'> {
   readonly program: GpuProgram | CudaProgram;
 }
 
@@ -71,6 +76,21 @@ export interface CudaDispatch extends Omit<Dispatch, 'program' | 'cuda'> {
 export interface CudaDispatches {
   readonly dispatches: readonly CudaDispatch[];
   /** The bytes of a temporary of their own, the operand `TEMPORARY`, or 0. */
+  readonly scratch: number;
+}
+
+/** A call of a product of a library. */
+export interface LibraryCall {
+  /** Its number on the GPU. */
+  readonly product: number;
+  readonly operands: readonly number[];
+  /** For each operand the byte at which the call begins. */
+  readonly offsets: readonly number[];
+}
+
+/** What a GPU runs instead of a dispatch, in this order, with a temporary as `CudaDispatches` has it. */
+export interface Instead {
+  readonly dispatches: readonly (CudaDispatch | LibraryCall)[];
   readonly scratch: number;
 }
 
@@ -96,6 +116,8 @@ export interface Lowered {
   readonly dispatches: readonly Dispatch[];
   /** The bytes of each temporary. */
   readonly scratch: readonly number[];
+  /** What runs instead of dispatches, of which there are none then. */
+  readonly instead?: Instead;
   /** What GPUs of NVIDIA of a compute capability run instead of all of them, if they can do so. */
   readonly cuda?: Dispatch['cuda'];
 }
@@ -189,8 +211,8 @@ export function groupsFor(threads: number, each: number = THREADS): [x: number, 
 
 /** So many workgroups, in two dimensions where one is too short. */
 export function groups(count: number): [x: number, y: number, z: number] {
-  const x = Math.max(1, Math.min(count, MOST_GROUPS));
-  return [x, Math.max(1, Math.ceil(count / x)), 1];
+  const y = Math.max(1, Math.ceil(count / MOST_GROUPS));
+  return [Math.max(1, Math.ceil(count / y)), y, 1];
 }
 
 /** A kernel in which each thread does a piece of work of its own: `body` sees its number as `thread`. */

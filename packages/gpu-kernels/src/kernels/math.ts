@@ -64,12 +64,20 @@ const functions: Readonly<Record<string, string>> = {
     if (rest != 0.0 && (a < 0.0) != (b < 0.0)) { return r + b; }
     return r; }`,
   fPow2: 'fn fPow2(n: i32) -> f32 { return bitcast<f32>(u32(n + 127) << 23u); }',
+  // Without branches: what is beyond its range is computed as something within, and then left out.
   fExp: `fn fExp(x: f32) -> f32 {
-    if (isNaN(x)) { return x; } if (x > 88.7228394) { return fInf(); } if (x < -104.0) { return 0.0; }
+    let y = clamp(select(x, 0.0, isNaN(x)), -104.0, 88.7228394);
+    let n = round(y * 1.44269504); let r = fma(n, -0.693359375, y); let s = fma(n, 2.12194440e-4, r);
+    var p = 1.9875691500e-4; p = fma(p, s, 1.3981999507e-3); p = fma(p, s, 8.3334519073e-3); p = fma(p, s, 4.1665795894e-2);
+    p = fma(p, s, 1.6666665459e-1); p = fma(p, s, 5.0000001201e-1); p = fma(p, s * s, s) + 1.0;
+    let k = i32(n); let h = k / 2; let e = p * fPow2(h) * fPow2(k - h);
+    return select(select(select(e, 0.0, x < -104.0), fInf(), x > 88.7228394), x, isNaN(x)); }`,
+  // Of what is not above 0. Results too small for whole numbers of 24 bits are 0, as GPUs may have them.
+  fExpBelow: `fn fExpBelow(x: f32) -> f32 {
     let n = round(x * 1.44269504); let r = fma(n, -0.693359375, x); let s = fma(n, 2.12194440e-4, r);
     var p = 1.9875691500e-4; p = fma(p, s, 1.3981999507e-3); p = fma(p, s, 8.3334519073e-3); p = fma(p, s, 4.1665795894e-2);
     p = fma(p, s, 1.6666665459e-1); p = fma(p, s, 5.0000001201e-1); p = fma(p, s * s, s) + 1.0;
-    let k = i32(n); let h = k / 2; return p * fPow2(h) * fPow2(k - h); }`,
+    return select(p * fPow2(i32(max(n, -126.0))), 0.0, x < -87.0); }`,
   fExpm1: `fn fExpm1(x: f32) -> f32 {
     if (fAbs(x) < 0.35) {
       var p = 2.4801587e-5; p = fma(p, x, 1.9841270e-4); p = fma(p, x, 1.3888889e-3); p = fma(p, x, 8.3333333e-3);
@@ -149,9 +157,14 @@ const functions: Readonly<Record<string, string>> = {
     let a = fAbs(x); if (!isFinite(x)) { return a; }
     if (a > 88.0) { let h = fExp(0.5 * a); return 0.5 * h * h; }
     let e = fExp(a); return 0.5 * e + 0.5 / e; }`,
+  // exp(2|x|) − 1 as 2ⁿ · (exp(s) − 1) + 2ⁿ − 1, which is as exact near 0, where n is 0.
   fTanh: `fn fTanh(x: f32) -> f32 {
-    if (isNaN(x)) { return x; }
-    let e = fExpm1(2.0 * min(fAbs(x), 10.0)); return fCopySign(e / (e + 2.0), x); }`,
+    let y = 2.0 * select(min(fAbs(x), 10.0), 0.0, isNaN(x));
+    let n = round(y * 1.44269504); let r = fma(n, -0.693359375, y); let s = fma(n, 2.12194440e-4, r);
+    var p = 1.9875691500e-4; p = fma(p, s, 1.3981999507e-3); p = fma(p, s, 8.3334519073e-3); p = fma(p, s, 4.1665795894e-2);
+    p = fma(p, s, 1.6666665459e-1); p = fma(p, s, 5.0000001201e-1); p = fma(p, s * s, s);
+    let scale = fPow2(i32(n)); let e = fma(scale, p, scale - 1.0);
+    return select(fCopySign(e / (e + 2.0), x), x, isNaN(x)); }`,
   fAsinh: `fn fAsinh(x: f32) -> f32 {
     let a = fAbs(x); if (!isFinite(x)) { return x; }
     if (a > 1.0e9) { return fCopySign(fLog(a) + 0.693147181, x); }
@@ -164,7 +177,7 @@ const functions: Readonly<Record<string, string>> = {
     let a = fAbs(x); if (isNaN(x) || x == 0.0) { return x; } if (a > 1.0) { return fNaN(); } if (a == 1.0) { return fCopySign(fInf(), x); }
     return fCopySign(0.5 * fLog1p(2.0 * a / (1.0 - a)), x); }`,
   fSigmoid: `fn fSigmoid(x: f32) -> f32 {
-    if (isNaN(x)) { return x; } let e = fExp(-fAbs(x)); return select(1.0, e, x < 0.0) / (1.0 + e); }`,
+    let e = fExp(-fAbs(x)); return select(select(1.0, e, x < 0.0) / (1.0 + e), x, isNaN(x)); }`,
   fSoftplus: `fn fSoftplus(x: f32) -> f32 {
     if (isNaN(x)) { return x; } if (x > 30.0) { return x; } return max(x, 0.0) + fLog1p(fExp(-fAbs(x))); }`,
   // erf as x · P(x²) near 0; erfc as exp(−x²)/x · P(1/x²) in two ranges (the polynomials of Cephes).
@@ -275,8 +288,8 @@ const functions: Readonly<Record<string, string>> = {
     return s | ((a - 0x38000000u + 0xfffu + ((a >> 13u) & 1u)) >> 13u); }`,
   bfloatToF: 'fn bfloatToF(h: u32) -> f32 { var b = h << 16u; return bitcast<f32>(b); }',
   fToBfloat: `fn fToBfloat(x: f32) -> u32 {
-    let b = bitcast<u32>(x); if ((b & 0x7fffffffu) > 0x7f800000u) { return (b >> 16u) | 0x40u; }
-    return (b + 0x7fffu + ((b >> 16u) & 1u)) >> 16u; }`,
+    let b = bitcast<u32>(x); let high = b >> 16u;
+    return select((b + 0x7fffu + (high & 1u)) >> 16u, high | 0x40u, (b & 0x7fffffffu) > 0x7f800000u); }`,
   // The words of a float64, low first, as a float32.
   doubleToF: `fn doubleToF(low: u32, high: u32) -> f32 {
     let s = high & 0x80000000u; let e = i32((high >> 20u) & 2047u) - 1023; let rest = low & 0x1fffffffu;

@@ -1,9 +1,22 @@
 // Matrix products, with batches that broadcast.
-import { product } from '@eagre/backend';
-import { broadcastSteps, fields, mergeAxes, placeOf } from './elements.ts';
-import { alwaysFits, type Call, type GpuKernels, type Lowered, lowered } from './kernel.ts';
+import { isHalf, type NumericDType, product } from '@eagre/backend';
+import { padLines, pitchOf } from '../cuda/pad-lines.ts';
+import { CHUNK_BYTES, lanesOf } from '../cuda/tensor-cores.ts';
+import { type Axes, broadcastSteps, fields, mergeAxes, placeOf } from './elements.ts';
+import {
+  alwaysFits,
+  type Call,
+  type CudaDispatch,
+  type Dispatch,
+  type GpuKernels,
+  type Lowered,
+  lowered,
+  perCapability,
+  TEMPORARY,
+} from './kernel.ts';
+import { type LibraryProduct, libraryProduct } from './library-product.ts';
 import { productDispatch } from './product.ts';
-import type { Value } from './product-factors.ts';
+import type { Factor, Product, ProductSizes, Value } from './product-factors.ts';
 import { floats } from './scalar-program.ts';
 
 /** The places along the axes of the batches, i0, i1, …, and where the factors begin. */
@@ -20,36 +33,131 @@ function batchValues(rank: number): readonly Value[] {
   return values;
 }
 
-function matmul({ inputs: [a, b, bias], outputs: [y], attrs }: Call): Lowered | undefined {
-  const rank = y.shape.length;
-  const [m, n] = y.shape.slice(-2);
-  const { transposeA, transposeB } = attrs;
-  const k = a.shape[a.shape.length - (transposeA ? 2 : 1)];
-  const batch = y.shape.slice(0, rank - 2);
+interface Sizes {
+  readonly rows: number;
+  readonly columns: number;
+  readonly depth: number;
+  /** Of the batches, with the steps of a and b in matrices. */
+  readonly axes: Axes;
+}
+
+function sizesOf({ inputs: [a, b], outputs: [y], attrs }: Pick<Call, 'inputs' | 'outputs' | 'attrs'>): Sizes {
+  const [rows, columns] = y.shape.slice(-2);
+  const depth = a.shape[a.shape.length - (attrs.transposeA ? 2 : 1)];
+  const batch = y.shape.slice(0, -2);
   const steps = [a, b].map((x) => broadcastSteps(x.shape.slice(0, -2), batch));
-  const axes = mergeAxes(batch, steps);
-  const r = axes.sizes.length;
-  const dispatch = productDispatch(
+  return { rows, columns, depth, axes: mergeAxes(batch, steps) };
+}
+
+/** A call of `MatMul` for libraries of products. @returns undefined where a kernel does better. */
+export function libraryMatmul(call: Pick<Call, 'inputs' | 'outputs' | 'attrs'>): LibraryProduct | undefined {
+  const { outputs, inputs, attrs } = call;
+  const operands = [...inputs, ...outputs].map((_, i) => i);
+  const { axes, ...sizes } = sizesOf(call);
+  return libraryProduct(
     {
-      dtype: y.dtype as 'float32',
-      buffers: bias === undefined ? ['a', 'b'] : ['a', 'b', 'bias'],
-      params: { ...fields('d', r, 'u32'), ...fields('s', r, 'i32'), ...fields('q', r, 'i32') },
-      batch: batchValues(r),
-      left: transposeA
-        ? { buffer: 'a', at: 'ofA + deep * p.rows + row', inner: 'side', run: m }
-        : { buffer: 'a', at: 'ofA + row * p.depth + deep', inner: 'deep', run: k },
-      right: transposeB
-        ? { buffer: 'b', at: 'ofB + column * p.depth + deep', inner: 'deep', run: k }
-        : { buffer: 'b', at: 'ofB + deep * p.columns + column', inner: 'side', run: n },
-      at: '(batch * p.rows + row) * p.columns + column',
-      biasAt: bias && 'column',
-      activation: attrs.activation as number,
+      ...sizes,
+      operands,
+      dtype: outputs[0].dtype as NumericDType,
+      transposeA: attrs.transposeA as boolean,
+      transposeB: attrs.transposeB as boolean,
+      hasBias: inputs.length > 2,
+      hasRelu: attrs.activation === 1,
     },
-    bias === undefined ? [0, 1, 2] : [0, 1, 2, 3],
-    [...axes.sizes, ...axes.steps.flat()],
-    [product(batch), m, n, k],
+    axes.sizes,
+    axes.steps,
   );
-  return dispatch && lowered(dispatch);
+}
+
+function matmul(call: Call): Lowered | undefined {
+  const {
+    inputs: [, , bias],
+    outputs: [y],
+    attrs,
+  } = call;
+  const { rows: m, columns: n, depth: k, axes } = sizesOf(call);
+  const { transposeA, transposeB } = attrs;
+  const r = axes.sizes.length;
+  const made: Product = {
+    dtype: y.dtype as NumericDType,
+    buffers: bias === undefined ? ['a', 'b'] : ['a', 'b', 'bias'],
+    params: { ...fields('d', r, 'u32'), ...fields('s', r, 'i32'), ...fields('q', r, 'i32') },
+    batch: batchValues(r),
+    left: transposeA
+      ? { buffer: 'a', at: 'ofA + deep * p.rows + row', inner: 'side', run: m }
+      : { buffer: 'a', at: 'ofA + row * p.depth + deep', inner: 'deep', run: k },
+    right: transposeB
+      ? { buffer: 'b', at: 'ofB + column * p.depth + deep', inner: 'deep', run: k }
+      : { buffer: 'b', at: 'ofB + deep * p.columns + column', inner: 'side', run: n },
+    at: '(batch * p.rows + row) * p.columns + column',
+    biasAt: bias && 'column',
+    activation: attrs.activation as number,
+  };
+  const operands = bias === undefined ? [0, 1, 2] : [0, 1, 2, 3];
+  const sizes = [product(axes.sizes), m, n, k] as const;
+  const dispatch = productDispatch(made, operands, [...axes.sizes, ...axes.steps.flat()], sizes);
+  if (dispatch === undefined || y.dtype === 'int32') return dispatch && lowered(dispatch);
+  const library = libraryMatmul(call);
+  const padded = r === 0 ? paddedProduct(made, operands, sizes, dispatch) : undefined;
+  if (padded !== undefined) return lowered({ ...dispatch, library, cuda: padded, prefersCuda: true });
+  return lowered(library === undefined ? dispatch : { ...dispatch, library });
+}
+
+/** Where rows, columns and depth are so many, tensor cores win more than copies of the factors take. */
+const LEAST_PADDED = 128;
+
+/** A product of two matrices of which at least one has lines that begin at no multiple of 16 bytes, by copies that do. */
+function paddedProduct(
+  product: Product,
+  operands: readonly number[],
+  sizes: ProductSizes,
+  plain: Dispatch,
+): Dispatch['cuda'] {
+  const { dtype, left, right, params } = product;
+  if (dtype !== 'float32' && !isHalf(dtype)) return undefined;
+  const [, rows, columns, depth] = sizes;
+  const pitches = [left, right].map(({ run }) => pitchOf(dtype, run));
+  if (pitches[0] === left.run && pitches[1] === right.run) return undefined;
+  if (Math.min(rows, columns, depth) < LEAST_PADDED) return undefined;
+  const copies: CudaDispatch[] = [];
+  const all = [...operands];
+  /** Of the copies, in chunks; where that of b begins. */
+  let [chunks, fromB] = [0, 0];
+  const [padded0, padded1] = [left, right].map((factor, i): Factor => {
+    if (pitches[i] === factor.run) return factor;
+    const side = i === 0 ? 'row' : 'column';
+    const [line, along] = factor.inner === 'side' ? ['deep', side] : [side, 'deep'];
+    const lines = line === 'deep' ? depth : i === 0 ? rows : columns;
+    copies.push(padLines(dtype, [operands[i], TEMPORARY], { from: chunks, lines, run: factor.run }));
+    all[i] = TEMPORARY;
+    if (i === 1) fromB = chunks * lanesOf(dtype);
+    chunks += (lines * pitches[i]) / lanesOf(dtype);
+    return {
+      ...factor,
+      at: `${i === 1 ? 'p.fromB + ' : ''}${line} * p.pitch${i} + ${along}`,
+      run: pitches[i],
+    };
+  });
+  const bytes = CHUNK_BYTES * chunks;
+  if (bytes >= 2 ** 31) return undefined;
+  const cuda = productDispatch(
+    {
+      ...product,
+      params: { ...params, pitch0: 'u32', pitch1: 'u32', fromB: 'u32' },
+      left: padded0,
+      right: padded1,
+    },
+    all,
+    [...pitches, fromB],
+    sizes,
+  )?.cuda;
+  if (cuda === undefined) return undefined;
+  return perCapability((capability) => {
+    const inner = cuda(capability);
+    // One that is cut into parts has another use for its temporary.
+    if (inner === undefined || inner.scratch > 0) return plain.cuda?.(capability);
+    return { dispatches: [...copies, ...inner.dispatches], scratch: bytes };
+  });
 }
 
 export const kernels: GpuKernels = { MatMul: { dtypes: [...floats, 'int32'], lower: alwaysFits(matmul) } };

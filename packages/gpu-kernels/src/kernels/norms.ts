@@ -1,133 +1,348 @@
-// Means and variances, batch and layer normalization. Sums in two passes, so that a mean far from zero costs no digits of the variance.
+// Means and variances, batch and layer normalization.
 import { type DType, isHalf, list, product } from '@eagre/backend';
+import {
+  type Columns,
+  columnLanes,
+  columnPass,
+  columnReduction,
+  columnStore,
+  columnType,
+  columnValue,
+  launchColumns,
+  mergingOf,
+  piecesOf,
+} from './columns.ts';
 import {
   alwaysFits,
   type Call,
+  type Dispatch,
   fits,
   type GpuKernels,
-  type GpuProgram,
-  groups,
   type Lowered,
-  launch,
   lowered,
-  perThread,
 } from './kernel.ts';
-import { each, perRow, total } from './reduce.ts';
-import { floats, ofFloats } from './scalar-program.ts';
+import { acrossRow, combined, eachOf, launchRows, once, perRow } from './reduce.ts';
+import { floats, floatType, ofFloats } from './scalar-program.ts';
 
-/** Over axes that follow each other, x is [outer, n, inner], and a workgroup makes a mean and a variance. */
-const momentsProgram = (
+/** A finite number near the values, from which they are measured; 0 where the first of them is none. */
+const levelOf = (name: string, first: string): string =>
+  `let ${name} = select(0.0, ${first}, isFinite(${first}));`;
+const sum = { start: '0.0', combine: (a: string, b: string) => `${a} + ${b}` };
+/** The squares of distances from the mean, from sums of distances from a level; not below 0 by rounding, but NaN as it is. */
+const squaresOf = (name: string, s: string, squares: string, count: string): string =>
+  `var ${name} = ${squares} - fDiv(${s} * ${s}, ${count}); ${name} = select(${name}, 0.0, ${name} < 0.0);`;
+const elementOf = (lane: number, lanes: number): string => `column * ${lanes}u + ${lane}u`;
+
+/** Where means and variances go. */
+interface Made {
+  /** Of a mean and a variance in turn. */
+  readonly buffers: Readonly<Record<string, string>>;
+  readonly operands: readonly number[];
+}
+
+/** Statements that store `center` and `square` of a lane, of so many numbers, as the mean and the variance. */
+function storeMoments({ buffers }: Made, at: string, total: string, lane: number | '' = ''): string {
+  return Object.keys(buffers)
+    .map((name, k) => `${name}[${at}] = ${k % 2 === 0 ? `center${lane}` : `fDiv(square${lane}, ${total})`};`)
+    .join(' ');
+}
+
+/** Means and variances of columns in one pass: each piece of rows measures from its first, so that a mean far from zero costs no digits of the variance. */
+function columnMoments(
+  x: number,
   dtype: DType,
-  made: DType = dtype,
-  rounded: Readonly<Record<string, string>> = {},
-): GpuProgram =>
-  perRow(
-    {
-      ...ofFloats(dtype, { x: 'f32' }),
-      ...ofFloats(made, { mean: 'mut f32', variance: 'mut f32' }),
-      ...rounded,
-    },
-    { inner: 'u32' },
-    `let base = (row / p.inner) * p.n * p.inner + row % p.inner;
-    ${total('level', 'x[base + i * p.inner]')} let center = fDiv(level, f32(p.n));
-    ${total('square', '(x[base + i * p.inner] - center) * (x[base + i * p.inner] - center)')}
-    if (t == 0u) { mean[row] = center; variance[row] = fDiv(square, f32(p.n));
-      ${Object.keys(rounded)
-        .map((name, k) => `${name}[row] = ${k === 0 ? 'center' : 'fDiv(square, f32(p.n))'};`)
-        .join(' ')} }`,
-  );
+  columns: Columns,
+  made: Made,
+  extra: (bytes: number) => number,
+): Dispatch[] {
+  const { outer, n, inner } = columns;
+  const lanes = columnLanes(dtype, inner);
+  const all = Array.from({ length: lanes }, (_, lane) => lane);
+  const cut = piecesOf({ outer, n, inner: inner / lanes }, 'reduce');
+  const isLast = cut.pieces === 1;
+  const level = all
+    .map(
+      (lane) =>
+        `let first${lane} = ${columnValue('start', lane, dtype, lanes)}; ${levelOf(`level${lane}`, `first${lane}`)}`,
+    )
+    .join(' ');
+  const place = `(plane * p.pieces + part) * ${2 * lanes}u * p.inner + `;
+  const program = columnReduction({
+    type: 'f32',
+    buffers: { x: columnType(dtype, lanes), ...(isLast ? made.buffers : { parts: 'mut f32' }) },
+    states: all.flatMap(() => [sum, sum]),
+    setUp: `let start = x[origin + first * p.inner]; ${level}`,
+    load: (k) => `let x${k} = x[at${k}];`,
+    use: (k) =>
+      all
+        .map(
+          (lane) => `let d${k}_${lane} = ${columnValue(`x${k}`, lane, dtype, lanes)} - level${lane};
+          s${2 * lane} = s${2 * lane} + d${k}_${lane}; s${2 * lane + 1} = fma(d${k}_${lane}, d${k}_${lane}, s${2 * lane + 1});`,
+        )
+        .join('\n'),
+    finish: `let start = x[origin + first * p.inner]; ${level} let count = f32(last - first);
+    ${all
+      .map(
+        (
+          lane,
+        ) => `let e${lane} = ${elementOf(lane, lanes)}; let center${lane} = level${lane} + fDiv(s${2 * lane}, count);
+        ${squaresOf(`square${lane}`, `s${2 * lane}`, `s${2 * lane + 1}`, 'count')}
+        ${isLast ? storeMoments(made, `plane * p.inner * ${lanes}u + e${lane}`, 'count', lane) : `parts[${place}e${lane}] = center${lane}; parts[${place}${lanes}u * p.inner + e${lane}] = square${lane};`}`,
+      )
+      .join('\n')}`,
+  });
+  if (isLast) return [launchColumns(program, [x, ...made.operands], cut)];
+  const parts = extra(8 * outer * cut.pieces * inner);
+  const base = (r: string): string => `(plane * p.n + ${r}) * 2u * p.inner + column`;
+  const near = `let start = parts[${base('0u')}]; ${levelOf('level', 'start')}`;
+  const merge = columnReduction({
+    type: 'f32',
+    buffers: { parts: 'f32', ...made.buffers },
+    params: { rows: 'u32', total: 'u32' },
+    states: [sum, sum],
+    setUp: near,
+    load: (k) => `let m${k} = parts[${base(`r${k}`)}]; let q${k} = parts[${base(`r${k}`)} + p.inner];`,
+    use: (k) => `let d${k} = m${k} - level; let w${k} = d${k} * f32(min(p.rows, p.total - r${k} * p.rows));
+      s0 = s0 + w${k}; s1 = s1 + fma(w${k}, d${k}, q${k});`,
+    finish: `${near} let count = f32(p.total); let center = level + s0 / count; ${squaresOf('square', 's0', 's1', 'count')}
+      ${storeMoments(made, 'plane * p.inner + column', 'count')}`,
+  });
+  return [
+    launchColumns(program, [x, parts], cut),
+    launchColumns(merge, [parts, ...made.operands], mergingOf(outer, cut.pieces, inner), [cut.piece, n]),
+  ];
+}
 
-function moments({ inputs: [x], outputs: [mean, variance], attrs }: Call): Lowered {
+function moments({ inputs: [x], attrs }: Call): Lowered {
   const axes = list(attrs.axes);
   const n = product(axes.map((axis) => x.shape[axis]));
   const inner = axes.length === 0 ? 1 : product(x.shape.slice(axes[axes.length - 1] + 1));
-  return lowered({
-    program: momentsProgram(x.dtype),
-    operands: [0, 1, 2],
-    params: [variance.size, n, inner],
-    workgroups: groups(mean.size),
-  });
+  const scratch: number[] = [];
+  const made = { buffers: ofFloats(x.dtype, { mean: 'mut f32', variance: 'mut f32' }), operands: [1, 2] };
+  const columns = { outer: x.size / (n * inner), n, inner };
+  const dispatches = columnMoments(0, x.dtype, columns, made, (bytes) => 2 + scratch.push(bytes));
+  return { dispatches, scratch };
 }
 
 /** Results of 16 bits, beside those in float32 that other kernels read. */
 const roundedTo = (dtype: DType, ...names: readonly string[]): Readonly<Record<string, string>> =>
   isHalf(dtype) ? ofFloats(dtype, Object.fromEntries(names.map((name) => [name, 'mut f32']))) : {};
 
-function batchNorm({ inputs: [x, scale], outputs: [y, , variance], attrs }: Call): Lowered | undefined {
+/** Statements for each lane of a thread, which see the number of the column as `e`; their names end in the lane. */
+const perLane = (lanes: number, text: (lane: number, at: string) => string): string =>
+  Array.from({ length: lanes }, (_, lane) => text(lane, `(${elementOf(lane, lanes)})`)).join('\n');
+
+function batchNorm({ inputs: [x, scale], attrs }: Call): Lowered | undefined {
   if (!fits(x) || scale.size === 0) return undefined;
-  const channels = scale.size;
-  const half = isHalf(x.dtype);
-  const apply = perThread(
-    {
-      ...ofFloats(x.dtype, { x: 'f32', scale: 'f32', offset: 'f32' }),
-      mean: 'f32',
-      variance: 'f32',
-      ...ofFloats(x.dtype, { y: 'mut f32' }),
-    },
-    { channels: 'u32', epsilon: 'f32' },
-    `let k = thread % p.channels;
-    y[thread] = (x[thread] - mean[k]) * (scale[k] * fRsqrt(variance[k] + p.epsilon)) + offset[k];`,
-  );
+  const { dtype } = x;
+  const inner = scale.size;
+  const n = x.size / inner;
+  const half = isHalf(dtype);
+  const scratch = half ? [4 * inner, 4 * inner] : [];
+  const extra = (bytes: number): number => 5 + scratch.push(bytes);
   // Mean and variance, and those of float32 that y is computed from.
   const exact = half ? [6, 7] : [4, 5];
+  const made: Made = {
+    buffers: { mean: 'mut f32', variance: 'mut f32', ...roundedTo(dtype, 'roundedMean', 'roundedVariance') },
+    operands: half ? [...exact, 4, 5] : exact,
+  };
+  const lanes = columnLanes(dtype, inner);
+  const stored = columnType(dtype, lanes);
+  const apply = columnPass({
+    buffers: {
+      x: stored,
+      ...ofFloats(dtype, { scale: 'f32', offset: 'f32' }),
+      mean: 'f32',
+      variance: 'f32',
+      y: `mut ${stored}`,
+    },
+    params: { epsilon: 'f32' },
+    setUp: perLane(
+      lanes,
+      (lane, at) =>
+        `let level${lane} = mean[${at}]; let slope${lane} = scale[${at}] * fRsqrt(variance[${at}] + p.epsilon); let start${lane} = offset[${at}];`,
+    ),
+    load: (k) => `let x${k} = x[at${k}];`,
+    use: (k) =>
+      `y[at${k}] = ${columnStore(
+        Array.from(
+          { length: lanes },
+          (_, lane) =>
+            `(${columnValue(`x${k}`, lane, dtype, lanes)} - level${lane}) * slope${lane} + start${lane}`,
+        ),
+        dtype,
+      )};`,
+  });
   return {
     dispatches: [
-      {
-        program: momentsProgram(x.dtype, 'float32', roundedTo(x.dtype, 'roundedMean', 'roundedVariance')),
-        operands: half ? [0, ...exact, 4, 5] : [0, ...exact],
-        params: [variance.size, x.size / channels, channels],
-        workgroups: groups(channels),
-      },
-      launch(apply, [0, 1, 2, ...exact, 3], [channels, attrs.epsilon as number], y.size),
+      ...columnMoments(0, dtype, { outer: 1, n, inner }, made, extra),
+      launchColumns(apply, [0, 1, 2, ...exact, 3], piecesOf({ outer: 1, n, inner: inner / lanes }, 'apply'), [
+        attrs.epsilon as number,
+      ]),
     ],
-    scratch: half ? [4 * channels, 4 * channels] : [],
+    scratch,
   };
+}
+
+/** What a thread adds up along a column, as an expression for a lane of row k. */
+interface ColumnSums {
+  readonly n: number;
+  readonly inner: number;
+  readonly lanes: 1 | 2;
+  readonly inputs: Readonly<Record<string, string>>;
+  readonly operands: readonly number[];
+  readonly params?: Readonly<Record<string, number>>;
+  readonly setUp?: string;
+  readonly load: (k: number) => string;
+  readonly sums: readonly ((k: number, lane: number) => string)[];
+  /** What becomes of the sum at the end, as an expression of the column `at`. */
+  readonly finish?: (sum: string, number: number, at: string) => string;
+  /** For each sum, the buffers to which it goes, and their operands. */
+  readonly outputs: readonly Readonly<Record<string, readonly [type: string, operand: number]>>[];
+}
+
+/** Sums over rows of functions of 2-D tensors. */
+function columnSums(
+  {
+    n,
+    inner,
+    lanes,
+    inputs,
+    operands,
+    params = {},
+    setUp,
+    load,
+    sums,
+    finish = (s) => s,
+    outputs,
+  }: ColumnSums,
+  extra: (bytes: number) => number,
+): Dispatch[] {
+  const all = Array.from({ length: lanes }, (_, lane) => lane);
+  const cut = piecesOf({ outer: 1, n, inner: inner / lanes }, 'reduce');
+  const isLast = cut.pieces === 1;
+  const made = Object.assign({}, ...outputs) as Record<string, readonly [string, number]>;
+  const buffers = Object.fromEntries(Object.entries(made).map(([name, [type]]) => [name, `mut ${type}`]));
+  const places = Object.values(made).map(([, operand]) => operand);
+  const store = (number: number, value: string, at: string): string =>
+    Object.keys(outputs[number])
+      .map((name) => `${name}[${at}] = ${value};`)
+      .join(' ');
+  const program = columnReduction({
+    type: 'f32',
+    buffers: { ...inputs, ...(isLast ? buffers : { parts: 'mut f32' }) },
+    params: Object.fromEntries(Object.keys(params).map((name) => [name, 'f32' as const])),
+    states: sums.flatMap(() => all.map(() => sum)),
+    setUp,
+    load,
+    use: (k) =>
+      sums
+        .flatMap((of, i) =>
+          all.map((lane) => `s${i * lanes + lane} = s${i * lanes + lane} + ${of(k, lane)};`),
+        )
+        .join('\n'),
+    finish: sums
+      .map((_, i) =>
+        perLane(lanes, (lane, at) => {
+          const value = finish(`s${i * lanes + lane}`, i, at);
+          return isLast
+            ? store(i, value, at)
+            : `parts[(part * ${sums.length}u + ${i}u) * ${lanes}u * p.inner + ${at}] = ${value};`;
+        }),
+      )
+      .join('\n'),
+  });
+  const numbers = Object.values(params);
+  if (isLast) return [launchColumns(program, [...operands, ...places], cut, numbers)];
+  const parts = extra(4 * sums.length * cut.pieces * inner);
+  const merge = columnReduction({
+    type: 'f32',
+    buffers: { parts: 'f32', ...buffers },
+    params: { size: 'u32' },
+    states: [sum],
+    load: (k) => `let x${k} = parts[at${k}];`,
+    use: (k) => `s0 = s0 + x${k};`,
+    finish: sums
+      .map((_, i) => `if (column / p.size == ${i}u) { ${store(i, 's0', `column - ${i}u * p.size`)} }`)
+      .join(' '),
+  });
+  return [
+    launchColumns(program, [...operands, parts], cut, numbers),
+    launchColumns(merge, [parts, ...places], mergingOf(1, cut.pieces, sums.length * inner), [inner]),
+  ];
 }
 
 function batchNormGrad({ inputs: [dy, x, scale], attrs }: Call): Lowered | undefined {
   if (!fits(dy, x) || scale.size === 0) return undefined;
-  const channels = scale.size;
-  const pixels = x.size / channels;
+  const { dtype } = x;
+  const inner = scale.size;
+  const n = x.size / inner;
   const epsilon = attrs.epsilon as number;
-  const half = isHalf(x.dtype);
-  const rounded = roundedTo(x.dtype, 'roundedScale', 'roundedOffset');
-  const sums = perRow(
+  const half = isHalf(dtype);
+  const scratch = half ? [4 * inner, 4 * inner] : [];
+  const extra = (bytes: number): number => 7 + scratch.push(bytes);
+  const [dscale, doffset] = half ? [8, 9] : [6, 7];
+  const lanes = columnLanes(dtype, inner);
+  const stored = columnType(dtype, lanes);
+  const rounded = (name: string, operand: number): Readonly<Record<string, readonly [string, number]>> =>
+    half ? { [name]: [floatType(dtype), operand] } : {};
+  const value = (name: string, k: number, lane: number): string =>
+    columnValue(`${name}${k}`, lane, dtype, lanes);
+  const load = (k: number): string => `let dy${k} = dy[at${k}]; let x${k} = x[at${k}];`;
+  const sums = columnSums(
     {
-      ...ofFloats(x.dtype, { dy: 'f32', x: 'f32', mean: 'f32', variance: 'f32' }),
-      dscale: 'mut f32',
-      doffset: 'mut f32',
-      ...rounded,
+      n,
+      inner,
+      lanes,
+      inputs: { dy: stored, x: stored, ...ofFloats(dtype, { mean: 'f32', variance: 'f32' }) },
+      operands: [0, 1, 3, 4],
+      params: { epsilon },
+      setUp: perLane(lanes, (lane, at) => `let level${lane} = mean[${at}];`),
+      load,
+      sums: [
+        (k, lane) => value('dy', k, lane),
+        (k, lane) => `${value('dy', k, lane)} * (${value('x', k, lane)} - level${lane})`,
+      ],
+      finish: (s, number, at) => (number === 0 ? s : `${s} * fRsqrt(variance[${at}] + p.epsilon)`),
+      outputs: [
+        { doffset: ['f32', doffset], ...rounded('roundedOffset', 7) },
+        { dscale: ['f32', dscale], ...rounded('roundedScale', 6) },
+      ],
     },
-    { epsilon: 'f32' },
-    `let center = mean[row]; let inverse = fRsqrt(variance[row] + p.epsilon);
-    ${total('level', 'dy[i * p.rows + row]')}
-    ${total('slope', 'dy[i * p.rows + row] * ((x[i * p.rows + row] - center) * inverse)')}
-    if (t == 0u) { doffset[row] = level; dscale[row] = slope; ${half ? 'roundedOffset[row] = level; roundedScale[row] = slope;' : ''} }`,
+    extra,
   );
   // The gradient reads the sums, dscale and doffset.
-  const apply = perThread(
-    {
-      ...ofFloats(x.dtype, { dy: 'f32', x: 'f32', scale: 'f32', mean: 'f32', variance: 'f32' }),
+  const apply = columnPass({
+    buffers: {
+      dy: stored,
+      x: stored,
+      ...ofFloats(dtype, { scale: 'f32', mean: 'f32', variance: 'f32' }),
       dscale: 'f32',
       doffset: 'f32',
-      ...ofFloats(x.dtype, { dx: 'mut f32' }),
+      dx: `mut ${stored}`,
     },
-    { channels: 'u32', pixels: 'f32', epsilon: 'f32' },
-    `let k = thread % p.channels; let inverse = fRsqrt(variance[k] + p.epsilon); let normal = (x[thread] - mean[k]) * inverse;
-    dx[thread] = scale[k] * inverse * (dy[thread] - (doffset[k] + normal * dscale[k]) / p.pixels);`,
-  );
-  const exact = half ? [8, 9] : [6, 7];
+    params: { epsilon: 'f32', count: 'f32' },
+    setUp: perLane(
+      lanes,
+      (lane, at) =>
+        `let inverse${lane} = fRsqrt(variance[${at}] + p.epsilon); let level${lane} = mean[${at}]; let factor${lane} = scale[${at}] * inverse${lane};
+        let shift${lane} = doffset[${at}] / p.count; let slope${lane} = dscale[${at}] * inverse${lane} / p.count;`,
+    ),
+    load,
+    use: (k) =>
+      `dx[at${k}] = ${columnStore(
+        Array.from(
+          { length: lanes },
+          (_, lane) =>
+            `factor${lane} * ((${value('dy', k, lane)} - shift${lane}) - (${value('x', k, lane)} - level${lane}) * slope${lane})`,
+        ),
+        dtype,
+      )};`,
+  });
+  const cut = piecesOf({ outer: 1, n, inner: inner / lanes }, 'apply');
   return {
-    dispatches: [
-      {
-        program: sums,
-        operands: half ? [0, 1, 3, 4, ...exact, 6, 7] : [0, 1, 3, 4, ...exact],
-        params: [channels, pixels, epsilon],
-        workgroups: groups(channels),
-      },
-      launch(apply, [0, 1, 2, 3, 4, ...exact, 5], [channels, pixels, epsilon], x.size),
-    ],
-    scratch: half ? [4 * channels, 4 * channels] : [],
+    dispatches: [...sums, launchColumns(apply, [0, 1, 2, 3, 4, dscale, doffset, 5], cut, [epsilon, n])],
+    scratch,
   };
 }
 
@@ -141,30 +356,51 @@ function rowNorm(centered: boolean): (call: Call) => Lowered | undefined {
     const scaled = Boolean(attrs.scaled);
     const shifted = centered && Boolean(attrs.shifted);
     const n = x.size / rstd.size;
+    const lanes = columnLanes(x.dtype, n);
+    const stored = columnType(x.dtype, lanes);
+    const all = Array.from({ length: lanes }, (_, lane) => lane);
+    const value = (name: string, k: number, lane: number): string =>
+      columnValue(`${name}${k}`, lane, x.dtype, lanes);
+    const load = (k: number): string => `let x${k} = x[base + i${k}];`;
+    const sums = (of: (k: number, lane: number) => string): string =>
+      `mine = 0.0; ${eachOf(load, (many) => `mine = mine + (${many.flatMap((k) => all.map((lane) => of(k, lane))).join(' + ')});`)}`;
+    const from = (k: number, lane: number): string => `(${value('x', k, lane)} - center)`;
+    const across = acrossRow(n / lanes);
     const program = perRow(
-      ofFloats(x.dtype, {
-        x: 'f32',
-        ...(scaled ? { gamma: 'f32' } : {}),
-        ...(shifted ? { beta: 'f32' } : {}),
-        y: 'mut f32',
-        ...(centered ? { mean: 'mut f32' } : {}),
-        rstd: 'mut f32',
-      }),
+      {
+        x: stored,
+        ...(scaled ? { gamma: stored } : {}),
+        ...(shifted ? { beta: stored } : {}),
+        y: `mut ${stored}`,
+        ...ofFloats(x.dtype, { ...(centered ? { mean: 'mut f32' } : {}), rstd: 'mut f32' }),
+      },
       { epsilon: 'f32' },
-      `let base = row * p.n;
-      ${centered ? `${total('level', 'x[base + i]')} let center = level / f32(p.n);` : 'let center = 0.0;'}
-      ${total('square', '(x[base + i] - center) * (x[base + i] - center)')}
-      let inverse = fRsqrt(square / f32(p.n) + p.epsilon);
-      if (t == 0u) { ${centered ? 'mean[row] = center;' : ''} rstd[row] = inverse; }
-      ${each(`y[base + i] = (x[base + i] - center) * inverse${scaled ? ' * gamma[i]' : ''}${shifted ? ' + beta[i]' : ''};`)}`,
+      `let base = row * p.n; let size = f32(p.n * ${lanes}u);
+      ${centered ? `${sums((k, lane) => value('x', k, lane))} ${combined('level')} let center = level / size;` : 'let center = 0.0;'}
+      ${sums((k, lane) => `${from(k, lane)} * ${from(k, lane)}`)} ${combined('square')}
+      let inverse = fRsqrt(square / size + p.epsilon);
+      ${once(`${centered ? 'mean[row] = center;' : ''} rstd[row] = inverse;`)}
+      ${eachOf(
+        (k) =>
+          `${load(k)} ${scaled ? `let gamma${k} = gamma[i${k}];` : ''} ${shifted ? `let beta${k} = beta[i${k}];` : ''}`,
+        (many) =>
+          many
+            .map(
+              (k) =>
+                `y[base + i${k}] = ${columnStore(
+                  all.map(
+                    (lane) =>
+                      `${from(k, lane)} * inverse${scaled ? ` * ${value('gamma', k, lane)}` : ''}${shifted ? ` + ${value('beta', k, lane)}` : ''}`,
+                  ),
+                  x.dtype,
+                )};`,
+            )
+            .join(' '),
+      )}`,
+      across,
     );
     const operands = [...inputs, ...outputs].map((_, i) => i);
-    return lowered({
-      program,
-      operands,
-      params: [rstd.size, n, attrs.epsilon as number],
-      workgroups: groups(rstd.size),
-    });
+    return lowered(launchRows(program, operands, rstd.size, n / lanes, across, [attrs.epsilon as number]));
   };
 }
 
@@ -175,44 +411,84 @@ function rowNormGrad(centered: boolean): (call: Call) => Lowered | undefined {
     const scaled = inputs.length > (centered ? 4 : 3);
     if (!fits(dy, x) || x.size === 0) return undefined;
     const n = x.size / rstd.size;
-    const read = {
-      dy: 'f32',
-      x: 'f32',
-      ...(centered ? { mean: 'f32' } : {}),
-      rstd: 'f32',
-      ...(scaled ? { gamma: 'f32' } : {}),
-    };
-    const normal = (at: string, row: string): string =>
-      `((x[${at}]${centered ? ` - mean[${row}]` : ''}) * rstd[${row}])`;
-    const h = `dy[base + i]${scaled ? ' * gamma[i]' : ''}`;
+    const lanes = columnLanes(x.dtype, n);
+    const stored = columnType(x.dtype, lanes);
+    const all = Array.from({ length: lanes }, (_, lane) => lane);
+    const value = (name: string, k: number, lane: number): string =>
+      columnValue(`${name}${k}`, lane, x.dtype, lanes);
+    const load = (k: number): string =>
+      `let dy${k} = dy[base + i${k}]; let x${k} = x[base + i${k}]; ${scaled ? `let gamma${k} = gamma[i${k}];` : ''}`;
+    const slopeOf = (k: number, lane: number): string =>
+      scaled ? `(${value('dy', k, lane)} * ${value('gamma', k, lane)})` : value('dy', k, lane);
+    const normal = (k: number, lane: number): string =>
+      `((${value('x', k, lane)}${centered ? ' - center' : ''}) * inverse)`;
+    const across = acrossRow(n / lanes);
     const dx = perRow(
-      ofFloats(x.dtype, { ...read, dx: 'mut f32' }),
+      {
+        dy: stored,
+        x: stored,
+        ...ofFloats(x.dtype, { ...(centered ? { mean: 'f32' } : {}), rstd: 'f32' }),
+        ...(scaled ? { gamma: stored } : {}),
+        dx: `mut ${stored}`,
+      },
       {},
-      `let base = row * p.n;
-      ${centered ? `${total('sums', h)} let level = sums / f32(p.n);` : 'let level = 0.0;'}
-      ${total('slopes', `${h} * ${normal('base + i', 'row')}`)} let slope = slopes / f32(p.n);
-      ${each(`dx[base + i] = rstd[row] * (${h} - level - ${normal('base + i', 'row')} * slope);`)}`,
-    );
-    const { gamma: _, ...columns } = read as Record<string, string>;
-    // A workgroup for each column adds over the rows.
-    const params = perRow(
-      ofFloats(x.dtype, { ...columns, dgamma: 'mut f32', ...(centered ? { dbeta: 'mut f32' } : {}) }),
-      {},
-      `${total('slope', `dy[i * p.rows + row] * ${normal('i * p.rows + row', 'i')}`)}
-      ${centered ? `${total('level', 'dy[i * p.rows + row]')}` : ''}
-      if (t == 0u) { dgamma[row] = slope; ${centered ? 'dbeta[row] = level;' : ''} }`,
+      `let base = row * p.n; let size = f32(p.n * ${lanes}u); let inverse = rstd[row]; ${centered ? 'let center = mean[row];' : ''}
+      var levels = 0.0; var slopes = 0.0;
+      ${eachOf(load, (many) =>
+        many
+          .flatMap((k) =>
+            all.map(
+              (lane) =>
+                `${centered ? `levels = levels + ${slopeOf(k, lane)};` : ''} slopes = slopes + ${slopeOf(k, lane)} * ${normal(k, lane)};`,
+            ),
+          )
+          .join('\n'),
+      )}
+      ${centered ? `mine = levels; ${combined('levelSum')} let level = levelSum / size;` : 'let level = 0.0;'}
+      mine = slopes; ${combined('slopeSum')} let slope = slopeSum / size;
+      ${eachOf(load, (many) =>
+        many
+          .map(
+            (k) =>
+              `dx[base + i${k}] = ${columnStore(
+                all.map((lane) => `inverse * (${slopeOf(k, lane)} - level - ${normal(k, lane)} * slope)`),
+                x.dtype,
+              )};`,
+          )
+          .join('\n'),
+      )}`,
+      across,
     );
     const given = inputs.map((_, i) => i);
     const out = inputs.length;
-    return lowered(
-      { program: dx, operands: [...given, out], params: [rstd.size, n], workgroups: groups(rstd.size) },
+    const scratch: number[] = [];
+    const made = floatType(x.dtype);
+    const params = columnSums(
       {
-        program: params,
-        operands: [...given.slice(0, centered ? 4 : 3), ...outputs.slice(1).map((_, i) => out + 1 + i)],
-        params: [n, rstd.size],
-        workgroups: groups(n),
+        n: rstd.size,
+        inner: n,
+        lanes,
+        inputs: {
+          dy: stored,
+          x: stored,
+          ...ofFloats(x.dtype, { ...(centered ? { mean: 'f32' } : {}), rstd: 'f32' }),
+        },
+        operands: given.slice(0, centered ? 4 : 3),
+        load: (k) =>
+          `let dy${k} = dy[at${k}]; let x${k} = x[at${k}]; let rstd${k} = rstd[r${k}]; ${centered ? `let mean${k} = mean[r${k}];` : ''}`,
+        sums: [
+          (k, lane) =>
+            `${value('dy', k, lane)} * ((${value('x', k, lane)}${centered ? ` - mean${k}` : ''}) * rstd${k})`,
+          ...(centered ? [(k: number, lane: number) => value('dy', k, lane)] : []),
+        ],
+        outputs: [{ dgamma: [made, out + 1] }, ...(centered ? [{ dbeta: [made, out + 2] as const }] : [])],
       },
+      (bytes) => out + outputs.length - 1 + scratch.push(bytes),
     );
+    return {
+      dispatches: [launchRows(dx, [...given, out], rstd.size, n / lanes, across), ...params],
+      scratch,
+    };
   };
 }
 

@@ -5,9 +5,11 @@ import {
   type Dispatch,
   fits,
   type GpuKernels,
+  type GpuProgram,
+  groups,
+  head,
   type Lowered,
-  launch,
-  perThread,
+  programOf,
 } from './kernel.ts';
 import { floats, floatType } from './scalar-program.ts';
 
@@ -18,12 +20,40 @@ interface Step {
   /** Names of the scalars at the end. */
   readonly scalars: readonly string[];
   readonly params: Readonly<Record<string, number>>;
-  /** Statements on `grad`, the slots' variables and `p`. */
+  /** Statements on `grad`, the slots' variables and `p`, which may declare `square`, `scale` and `step`. */
   readonly body: string;
 }
 
-function steps({ inputs, attrs }: Call, step: Step): Lowered | undefined {
+const GROUP = 256;
+/** Elements of a thread, whose loads it issues before it uses the first. */
+const AT_ONCE = 4;
+
+/** The variables that the body of a step may declare. */
+const LOCALS = ['square', 'scale', 'step'];
+
+function stepProgram(buffers: Readonly<Record<string, string>>, step: Step): GpuProgram {
   const { slots, scalars, params, body } = step;
+  const many = Array.from({ length: AT_ONCE }, (_, k) => k);
+  // Each element has variables of its own.
+  const names = new RegExp(`(?<![.\\w])(${[...slots, 'grad', ...LOCALS].join('|')})\\b`, 'g');
+  const of = (k: number): string => body.replaceAll(names, `$1${k}`);
+  const load = (k: number): string =>
+    `let e${k} = e + ${k * GROUP}u; let grad${k} = grads[e${k}]; ${slots.map((name) => `var ${name}${k} = ${name}s[e${k}];`).join(' ')}`;
+  const use = (k: number): string =>
+    `${of(k)} ${slots.map((name) => `${name}s[e${k}] = ${name}${k};`).join(' ')}`;
+  const fields = Object.fromEntries(Object.keys(params).map((name) => [name, 'f32' as const]));
+  return programOf(`${head(buffers, { ...fields, size: 'u32' })}
+@compute @workgroup_size(${GROUP})
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u, @builtin(local_invocation_index) t: u32) {
+  let first = (group.y * all.x + group.x) * ${GROUP * AT_ONCE}u + t;
+  ${scalars.map((name) => `let ${name} = doubleToF(${name}s[0], ${name}s[1]);`).join(' ')}
+  if (first + ${GROUP * (AT_ONCE - 1)}u < p.size) { let e = first; ${many.map(load).join(' ')} ${many.map(use).join('\n')} }
+  else { for (var e = first; e < p.size; e += ${GROUP}u) { ${load(0)} ${use(0)} } }
+}`);
+}
+
+function steps({ inputs, attrs }: Call, step: Step): Lowered | undefined {
+  const { slots, scalars, params } = step;
   const count = attrs.count as number;
   const each = (inputs.length - scalars.length) / count;
   if (!fits(...inputs)) return undefined;
@@ -32,21 +62,19 @@ function steps({ inputs, attrs }: Call, step: Step): Lowered | undefined {
   for (const name of slots) buffers[`${name}s`] = `mut ${type}`;
   buffers.grads = type;
   for (const name of scalars) buffers[`${name}s`] = 'u32';
-  const program = perThread(
-    buffers,
-    Object.fromEntries(Object.keys(params).map((name) => [name, 'f32' as const])),
-    `${scalars.map((name) => `let ${name} = doubleToF(${name}s[0], ${name}s[1]);`).join(' ')}
-    let grad = grads[thread]; ${slots.map((name) => `var ${name} = ${name}s[thread];`).join(' ')}
-    ${body}
-    ${slots.map((name) => `${name}s[thread] = ${name};`).join(' ')}`,
-  );
+  const program = stepProgram(buffers, step);
   const dispatches: Dispatch[] = [];
   for (let i = 0; i < count; i++) {
     const { size } = inputs[i * each];
     if (size === 0) continue;
     const operands = Array.from({ length: each }, (_, k) => i * each + k);
     scalars.forEach((_, k) => operands.push(count * each + k));
-    dispatches.push(launch(program, operands, Object.values(params), size));
+    dispatches.push({
+      program,
+      operands,
+      params: [...Object.values(params), size],
+      workgroups: groups(Math.ceil(size / (GROUP * AT_ONCE))),
+    });
   }
   return { dispatches, scratch: [] };
 }

@@ -5,11 +5,15 @@ import {
   FAULT,
   fits,
   type GpuKernels,
+  type GpuProgram,
+  groups,
+  head,
   type Lowered,
   launch,
   lowered,
   nothing,
   perThread,
+  programOf,
   raise,
   type TensorInfo,
 } from './kernel.ts';
@@ -55,27 +59,87 @@ function maxPool({ inputs: [x], outputs: [y], attrs }: Call): Lowered {
   return lowered(launch(program, [0, 1, 2], values(x, y, attrs), y.size));
 }
 
-/** A thread for each channel of an image adds what went to it, pixel by pixel. */
+const GROUP = 256;
+
+/** Which pixels of the image the argmax of each row of pooled pixels points to, the first and the last; checks them all. */
+function rangeProgram(): GpuProgram {
+  return programOf(`${head(
+    { argmax: 'i32', ranges: 'mut u32', fault: 'mut atomic<u32>' },
+    { rows: 'u32', n: 'u32', c: 'u32', image: 'u32' },
+  )}
+var<workgroup> least: array<u32, ${GROUP}>;
+var<workgroup> most: array<u32, ${GROUP}>;
+@compute @workgroup_size(${GROUP})
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u, @builtin(local_invocation_index) t: u32) {
+  let row = group.y * all.x + group.x;
+  if (row < p.rows) {
+    var low = 0xffffffffu; var high = 0u;
+    for (var i = t; i < p.n; i += ${GROUP}u) {
+      let place = argmax[row * p.n + i];
+      if (place < -1 || place >= i32(p.image)) { ${raise(1)} }
+      else if (place >= 0) {
+        if (u32(place) % p.c != i % p.c) { ${raise(5)} } else { low = min(low, u32(place)); high = max(high, u32(place)); }
+      }
+    }
+    least[t] = low; most[t] = high; workgroupBarrier();
+    for (var half = ${GROUP / 2}u; half > 0u; half = half / 2u) {
+      if (t < half) { least[t] = min(least[t], least[t + half]); most[t] = max(most[t], most[t + half]); }
+      workgroupBarrier();
+    }
+    if (t == 0u) { ranges[2u * row] = least[0]; ranges[2u * row + 1u] = most[0]; }
+  }
+}`);
+}
+
+/**
+ * A thread for each channel of a strip of an image's rows adds what went to it, pixel by pixel. It looks at those rows of pooled pixels only that point
+ * to the strip.
+ */
 function maxPoolGrad({ inputs: [dy, argmax], outputs: [dx] }: Call): Lowered | undefined {
   if (!fits(dy, dx) || dx.shape.length !== 4 || argmax.dtype !== 'int32') return undefined;
   if (dx.size === 0) return nothing;
   const [n, h, w, c] = dx.shape;
-  if (dy.size % (n * c) !== 0 || dy.shape[3] !== c) return undefined;
-  const pixels = dy.size / (n * c);
+  if (dy.shape.length !== 4 || dy.shape[0] !== n || dy.shape[3] !== c) return undefined;
+  if (dy.size === 0) return lowered(fill(2, dx, 0));
+  const [, oh, ow] = dy.shape;
+  const strip = Math.ceil(h / oh);
+  const strips = Math.ceil(h / strip);
+  const many = [0, 1, 2, 3];
+  const load = (k: number): string =>
+    `let at${k} = at${k === 0 ? '' : ` + ${k}u * p.c`}; let place${k} = argmax[at${k}]; let dy${k} = dy[at${k}];`;
+  const use = (k: number): string =>
+    `if (place${k} >= i32(first) && place${k} < i32(last)) { let to${k} = u32(place${k});
+      if (to${k} % p.c == k) { y[base + to${k}] = y[base + to${k}] + dy${k}; } }`;
   const program = perThread(
-    { dy: 'f32', argmax: 'i32', y: 'mut f32', fault: 'mut atomic<u32>' },
-    { c: 'u32', pixels: 'u32', image: 'u32' },
-    `let k = thread % p.c; let image = thread / p.c;
-    for (var i = 0u; i < p.pixels; i++) {
-      let from = (image * p.pixels + i) * p.c + k; let place = argmax[from];
-      if (place < -1 || place >= i32(p.image)) { ${raise(1)} }
-      else if (place >= 0) {
-        if (u32(place) % p.c != k) { ${raise(5)} }
-        else { let to = image * p.image + u32(place); y[to] = y[to] + dy[from]; }
+    { dy: 'f32', argmax: 'i32', ranges: 'u32', y: 'mut f32' },
+    { c: 'u32', strips: 'u32', strip: 'u32', image: 'u32', rows: 'u32', row: 'u32' },
+    `let k = thread % p.c; let number = thread / p.c; let image = number / p.strips; let base = image * p.image;
+    let first = (number % p.strips) * p.strip; let last = min(first + p.strip, p.image);
+    for (var to = first + k; to < last; to += p.c) { y[base + to] = 0.0; }
+    for (var r = 0u; r < p.rows; r++) {
+      let row = image * p.rows + r;
+      if (ranges[2u * row] < last && ranges[2u * row + 1u] >= first) {
+        let end = (row + 1u) * p.row;
+        for (var at = row * p.row + k; at < end; ) {
+          if (at + 3u * p.c < end) { ${many.map(load).join(' ')} ${many.map(use).join(' ')} at += 4u * p.c; }
+          else { ${load(0)} ${use(0)} at += p.c; }
+        }
       }
     }`,
   );
-  return lowered(fill(2, dx, 0), launch(program, [0, 1, 2, FAULT], [c, pixels, h * w * c], n * c));
+  const ranges = 3;
+  return {
+    dispatches: [
+      {
+        program: rangeProgram(),
+        operands: [1, ranges, FAULT],
+        params: [n * oh, ow * c, c, h * w * c],
+        workgroups: groups(n * oh),
+      },
+      launch(program, [0, 1, ranges, 2], [c, strips, strip * w * c, h * w * c, oh, ow * c], n * strips * c),
+    ],
+    scratch: [8 * n * oh],
+  };
 }
 
 function maxPoolGather({ inputs: [x, argmax], outputs: [y] }: Call): Lowered | undefined {

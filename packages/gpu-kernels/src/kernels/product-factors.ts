@@ -42,5 +42,8 @@ export interface Product {
   readonly activation?: number;
 }
 
+/** Fewer rows, columns or depth fill no tile of tensor cores: such products stay with the plain kernels. */
+export const FEW = 16;
+
 /** Sizes of a product. */
 export type ProductSizes = readonly [batches: number, rows: number, columns: number, depth: number];

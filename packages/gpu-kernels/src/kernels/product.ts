@@ -16,7 +16,7 @@ import {
   programOf,
   TEMPORARY,
 } from './kernel.ts';
-import type { Factor, Product, ProductSizes, Value } from './product-factors.ts';
+import { type Factor, FEW, type Product, type ProductSizes, type Value } from './product-factors.ts';
 import { binary, floatType, ofFloats, rounded } from './scalar-program.ts';
 
 /** A tile is so wide and high, and goes so deep at once; a thread makes 4 by 4 of its elements. */
@@ -161,8 +161,6 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u
   };
 }
 
-/** Fewer rows, columns or depth fill no tile of tensor cores. */
-const FEW = 16;
 /** Products of fewer tiles leave multiprocessors idle: a deep one is cut into parts, whose sums are added afterwards. */
 const MANY_TILES = 128;
 /** A part has at least so many steps of the depth. */
@@ -190,10 +188,14 @@ function isCoreProduct(
   return (dtype === 'float32' || isHalf(dtype)) && Math.min(rows, columns, depth) >= FEW;
 }
 
-/** The tensor cores of a GPU, if it has some. */
-function coresOf(capability: number): ProductCores | undefined {
+/**
+ * The tensor cores of a GPU, if it has some. Hopper's wgmma reads float32 along the depth alone: what lies otherwise has to be turned by copies of 4 bytes,
+ * which takes longer than to multiply by warps.
+ */
+function coresOf(capability: number, { dtype, left, right }: Product): ProductCores | undefined {
   if (capability < 80) return undefined;
-  return capability === 90 ? warpgroupCores : warpCores;
+  const isTurned = dtype === 'float32' && (left.inner === 'side' || right.inner === 'side');
+  return capability === 90 && !isTurned ? warpgroupCores : warpCores;
 }
 
 /** The same product on the tensor cores of a GPU. */
@@ -204,7 +206,7 @@ function onTensorCores(
   sizes: ProductSizes,
   capability: number,
 ): CudaDispatches | undefined {
-  const cores = coresOf(capability);
+  const cores = coresOf(capability, product);
   if (cores === undefined) return undefined;
   const { dtype, biasAt, params = {} } = product;
   const [batches, rows, columns, depth] = sizes;

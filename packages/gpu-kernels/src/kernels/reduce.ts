@@ -1,4 +1,5 @@
-// Reductions. A workgroup makes one output by a tree whose order depends on sizes only; where there is little to reduce, a thread does.
+// Reductions. A workgroup makes one output by a tree whose order depends on sizes only, or those of neighboring columns; where there is little to
+// reduce, a thread does.
 import {
   InvalidArgumentError,
   type KernelName,
@@ -7,6 +8,16 @@ import {
   product,
   stridesOf,
 } from '@eagre/backend';
+import {
+  type Columns,
+  columnLanes,
+  columnReduction,
+  columnType,
+  columnValue,
+  launchColumns,
+  mergingOf,
+  piecesOf,
+} from './columns.ts';
 import { fields, launchElements, mergeAxes, perElement, placeOf, rawLoad, takeApart } from './elements.ts';
 import {
   alwaysFits,
@@ -72,42 +83,109 @@ export const largest: Reduction = { start: float(-Infinity), combine: binary('ma
 
 const GROUP = 256;
 
-/** Statements after which `part[0]` is the reduction of what each thread of a workgroup has in `mine`. */
-function treeOf({ combine }: Reduction): string {
-  return `part[t] = mine; workgroupBarrier();
-  for (var half = ${GROUP / 2}u; half > 0u; half = half / 2u) {
-    if (t < half) { part[t] = ${combine('part[t]', 'part[t + half]')}; }
+/** Statements after which `part[start]` is the reduction of what each of `across` threads, `t` and on, has in `mine`. */
+function treeOf({ combine }: Reduction, across: string, start: string): string {
+  return `part[${start}t] = mine; workgroupBarrier();
+  for (var half = ${across} / 2u; half > 0u; half = half / 2u) {
+    if (t < half) { part[${start}t] = ${combine(`part[${start}t]`, `part[${start}t + half]`)}; }
     workgroupBarrier();
   }`;
 }
 
 /** The entry point of kernels in which each workgroup makes one thing: its number is `row`, the thread's `t`. */
-const GROUP_ENTRY = `@compute @workgroup_size(${GROUP})
+const groupEntry = (threads: number): string => `@compute @workgroup_size(${threads})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u, @builtin(local_invocation_index) t: u32) {
   let row = group.y * all.x + group.x;`;
 
-/** Statements for each i below n: a workgroup shares them. */
+/** The entry point of kernels in which `ACROSS` threads make one thing. Behind the last, they make nothing, but read what that needs. */
+const SHARED_ENTRY = `@compute @workgroup_size(${GROUP})
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u, @builtin(local_invocation_index) index: u32) {
+  let t = index % ACROSS; let start = index - t;
+  let wanted = (group.y * all.x + group.x) * (${GROUP}u / ACROSS) + index / ACROSS; let isRow = wanted < p.rows;
+  let row = min(wanted, p.rows - 1u);`;
+
+/** Elements of a row whose loads a thread issues before it uses the first. */
+const AT_ONCE = 4;
+
+/** Statements for each i below n: the threads of a row share them. */
 export function each(body: string): string {
-  return `for (var i = t; i < p.n; i += ${GROUP}u) { ${body} }`;
+  return `for (var i = t; i < count; i += ACROSS) { ${body} }`;
+}
+
+/**
+ * Statements for each place of a row, several at once: `load` declares what place `i`k needs, and `use` does the work, which may see `many` of
+ * them: k from 0 on.
+ */
+export function eachOf(
+  load: (k: number) => string,
+  use: (many: readonly number[]) => string,
+  atOnce: number = AT_ONCE,
+): string {
+  const many = Array.from({ length: atOnce }, (_, k) => k);
+  const loads = (some: readonly number[]): string =>
+    some.map((k) => `let i${k} = i${k === 0 ? '' : ` + ${k}u * ACROSS`}; ${load(k)}`).join(' ');
+  return `for (var i = t; i < count; ) {
+    if (i + ${atOnce - 1}u * ACROSS < count) { ${loads(many)} ${use(many)} i += ${atOnce}u * ACROSS; }
+    else { ${loads([0])} ${use([0])} i += ACROSS; }
+  }`;
+}
+
+/** Statements after which `name` is the reduction of what the threads of a row have in `mine`. */
+export function combined(name: string, reduction: Reduction = sum): string {
+  return `${treeOf(reduction, 'ACROSS', 'start + ')} let ${name} = part[start]; workgroupBarrier();`;
 }
 
 /** Statements after which `name` is the sum, or another reduction, of an expression over i. */
 export function total(name: string, of: string, reduction: Reduction = sum): string {
-  return `mine = ${reduction.start}; ${each(`mine = ${reduction.combine('mine', of)};`)} ${treeOf(reduction)}
-  let ${name} = part[0]; workgroupBarrier();`;
+  return `mine = ${reduction.start}; ${each(`mine = ${reduction.combine('mine', of)};`)} ${combined(name, reduction)}`;
 }
 
-/** A kernel of floats in which each workgroup does the work of a row, its number; `body` is made by `each` and `total`. */
+/** Statements for one thread of a row. */
+export function once(body: string): string {
+  return `if (t == 0u && isRow) { ${body} }`;
+}
+
+/** How many threads share a row of so many words. */
+export function acrossRow(n: number): number {
+  return Math.max(32, Math.min(GROUP, 2 ** Math.ceil(Math.log2(Math.max(1, n / 8)))));
+}
+
+/**
+ * A kernel of floats in which `across` threads, a power of 2, do the work of a row, its number; `body` is made by the functions above. Workgroups of more
+ * than 256 threads are for GPUs of NVIDIA.
+ */
 export function perRow(
   buffers: Readonly<Record<string, string>>,
   params: Readonly<Record<string, 'u32' | 'f32'>>,
   body: string,
+  across: number = GROUP,
 ): GpuProgram {
+  const entry =
+    across < GROUP
+      ? `${SHARED_ENTRY} let count = select(0u, p.n, isRow); var mine = 0.0; ${body}`
+      : `${groupEntry(across)} if (row < p.rows) { let start = 0u; let isRow = true; let count = p.n; var mine = 0.0; ${body} }`;
   return programOf(`${head(buffers, { rows: 'u32', n: 'u32', ...params })}
-var<workgroup> part: array<f32, ${GROUP}>;
-${GROUP_ENTRY}
-  if (row < p.rows) { var mine = 0.0; ${body} }
+const ACROSS: u32 = ${across}u;
+var<workgroup> part: array<f32, ${Math.max(GROUP, across)}>;
+${entry}
 }`);
+}
+
+/** One dispatch of a program of `perRow`. */
+export function launchRows(
+  program: GpuProgram,
+  operands: readonly number[],
+  rows: number,
+  n: number,
+  across: number,
+  params: readonly number[] = [],
+): Dispatch {
+  return {
+    program,
+    operands,
+    params: [rows, n, ...params],
+    workgroups: groups(Math.ceil((rows * across) / Math.max(GROUP, across))),
+  };
 }
 
 interface Layout {
@@ -174,24 +252,101 @@ function threadProgram({ dtype, reduction, layout, finish }: Plan): GpuProgram {
   );
 }
 
-/** A workgroup for each output and each of the `chunks` that what it reduces is cut into. */
-function groupProgram({ dtype, reduction, layout, finish }: Plan, isLast: boolean): GpuProgram {
+/** `across` threads for each output and each of the `chunks` that what it reduces is cut into. */
+function groupProgram(
+  { dtype, reduction, layout, finish }: Plan,
+  isLast: boolean,
+  across: number,
+): GpuProgram {
   const { kept, reduced } = layout;
   const type = valueTypeOf(dtype);
   return programOf(`${head(
     { x: storedType(dtype), y: `mut ${isLast ? storedType(dtype) : type}` },
     { rows: 'u32', count: 'u32', chunks: 'u32', chunk: 'u32', ...layoutFields(kept.length, reduced.length) },
   )}
+const ACROSS: u32 = ${across}u;
 var<workgroup> part: array<${type}, ${GROUP}>;
-${GROUP_ENTRY}
-  if (row < p.rows) {
-    let output = row / p.chunks; let first = (row % p.chunks) * p.chunk; let last = min(first + p.chunk, p.count);
-    ${baseOf('output', kept.length)} var mine: ${type} = ${reduction.start};
-    for (var r = first + t; r < last; r += ${GROUP}u) { ${placeAt('r', reduced.length)} mine = ${reduction.combine('mine', element(dtype))}; }
-    ${treeOf(reduction)}
-    if (t == 0u) { let mine = part[0]; y[row] = ${finish}; }
-  }
+${SHARED_ENTRY}
+  let output = row / p.chunks; let first = (row % p.chunks) * p.chunk; let last = min(first + p.chunk, p.count);
+  ${baseOf('output', kept.length)} var mine: ${type} = ${reduction.start};
+  for (var r = first + t; r < last; r += ACROSS) { ${placeAt('r', reduced.length)} mine = ${reduction.combine('mine', element(dtype))}; }
+  ${treeOf(reduction, 'ACROSS', 'start + ')}
+  if (t == 0u && isRow) { let mine = part[start]; y[row] = ${finish}; }
 }`);
+}
+
+/** The tensor as columns, where one run of places is reduced and those behind it stay. */
+function columnsOf({ kept, keptSteps, reduced, reducedSteps }: Layout): Columns | undefined {
+  const last = kept.length - 1;
+  if (reduced.length !== 1 || last < 0 || last > 1 || keptSteps[last] !== 1) return undefined;
+  const [n] = reduced;
+  const inner = kept[last];
+  if (reducedSteps[0] !== inner || (last === 1 && keptSteps[0] !== n * inner)) return undefined;
+  return { outer: last === 1 ? kept[0] : 1, n, inner };
+}
+
+/** A pass that reduces columns, of which `finish` is stored. */
+function columnProgram(
+  dtype: NumericDType,
+  made: NumericDType,
+  lanes: 1 | 2,
+  reduction: Reduction,
+  finish: (result: string) => string,
+): GpuProgram {
+  const all = Array.from({ length: lanes }, (_, lane) => lane);
+  return columnReduction({
+    type: valueTypeOf(dtype),
+    buffers: {
+      x: isFloat(dtype) ? columnType(dtype, lanes) : storedType(dtype),
+      y: `mut ${storedType(made)}`,
+    },
+    states: all.map(() => reduction),
+    load: (k) => `let x${k} = ${isFloat(dtype) ? `x[at${k}]` : rawLoad('x', `at${k}`, bytesOf(dtype))};`,
+    use: (k) =>
+      all
+        .map(
+          (lane) => `s${lane} = ${reduction.combine(`s${lane}`, columnValue(`x${k}`, lane, dtype, lanes))};`,
+        )
+        .join(' '),
+    finish: all
+      .map(
+        (lane) =>
+          `y[((plane * p.pieces + part) * p.inner + column) * ${lanes}u + ${lane}u] = ${finish(`s${lane}`)};`,
+      )
+      .join(' '),
+  });
+}
+
+/** The dispatches of a reduction of columns. Pieces of them are reduced to numbers of 32 bits. */
+function columnDispatches(
+  x: number,
+  y: number,
+  dtype: NumericDType,
+  { outer, n, inner }: Columns,
+  reduction: Reduction,
+  finish: (result: string) => string,
+  extra: (bytes: number) => number,
+): readonly Dispatch[] {
+  const lanes = columnLanes(dtype, inner);
+  const cut = piecesOf({ outer, n, inner: inner / lanes }, 'reduce');
+  if (cut.pieces === 1)
+    return [launchColumns(columnProgram(dtype, dtype, lanes, reduction, finish), [x, y], cut)];
+  const exact = isFloat(dtype) ? 'float32' : dtype;
+  // Bools, too, are words then.
+  const word = exact === 'bool' ? 'uint32' : exact;
+  const parts = extra(4 * outer * cut.pieces * inner);
+  return [
+    launchColumns(
+      columnProgram(dtype, word, lanes, reduction, (result) => result),
+      [x, parts],
+      cut,
+    ),
+    launchColumns(
+      columnProgram(word, dtype, 1, reduction, finish),
+      [parts, y],
+      mergingOf(outer, cut.pieces, inner),
+    ),
+  ];
 }
 
 /** Below so many elements, a thread reduces them alone. */
@@ -223,13 +378,22 @@ export function reduceDispatches(
   const plan = (finish: string): Plan => ({ dtype: dtype as NumericDType, reduction, layout, finish });
   if (count < FEW || size === 0)
     return [launch(threadProgram(plan(mean('mine'))), [x, y], [count, ...params], outputs)];
+  const columns = columnsOf(layout);
+  if (columns !== undefined)
+    return columnDispatches(x, y, dtype as NumericDType, columns, reduction, mean, extra);
   const chunks = count > MANY && outputs < 64 ? Math.min(GROUP, Math.ceil(count / 4096)) : 1;
   const chunk = Math.ceil(count / chunks);
   const rows = outputs * chunks;
-  const program = groupProgram(plan(chunks === 1 ? mean('mine') : 'mine'), chunks === 1);
+  const across = acrossRow(chunk);
+  const program = groupProgram(plan(chunks === 1 ? mean('mine') : 'mine'), chunks === 1, across);
   const to = chunks === 1 ? y : extra(4 * rows);
   const dispatches: Dispatch[] = [
-    { program, operands: [x, to], params: [rows, count, chunks, chunk, ...params], workgroups: groups(rows) },
+    {
+      program,
+      operands: [x, to],
+      params: [rows, count, chunks, chunk, ...params],
+      workgroups: groups(Math.ceil((rows * across) / GROUP)),
+    },
   ];
   if (chunks > 1) {
     const type = valueTypeOf(dtype as NumericDType);

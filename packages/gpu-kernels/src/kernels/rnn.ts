@@ -1,5 +1,5 @@
-// Recurrent networks. What does not depend on the state is one product before the steps, or after them; each step is one dispatch, which makes its part
-// of the product with the state and what follows from it.
+// Recurrent networks. What does not depend on the state is one product before the steps, or after them. The steps are one dispatch where the units are few
+// (`recurrent-sweeps.ts`); else each is one, which makes its part of the product with the state and what follows from it.
 import {
   alwaysFits,
   type Call,
@@ -10,16 +10,25 @@ import {
   groups,
   head,
   type Lowered,
+  launch,
   lowered,
+  perThread,
   programOf,
 } from './kernel.ts';
+import { libraryMatrices } from './library-product.ts';
 import { copy } from './moves.ts';
-import { productByThreads, productDispatch } from './product.ts';
-import { perRow, total } from './reduce.ts';
+import { productDispatch } from './product.ts';
+import { type GradSweep, gruGradSweep, gruSweep, lstmGradSweep, lstmSweep } from './recurrent-sweeps.ts';
 
-/** A workgroup makes so many states of so many sequences, a thread one. */
-const SIDE = 16;
-const PITCH = SIDE + 1;
+/** A step is made by workgroups of so many threads; each has so many sequences, and so many of their units. */
+const THREADS = 256;
+const ROWS = 16;
+const UNITS = 8;
+/** Sums of a thread for each unit: those of so many sequences. The threads of a unit and these sequences share the depth. */
+const OWN = 4;
+const SHARES = THREADS / (UNITS * (ROWS / OWN));
+/** Numbers of different sequences, and of different units, lie in different banks. */
+const PITCH = ROWS + 1;
 
 interface Sizes {
   readonly batch: number;
@@ -45,12 +54,12 @@ function stepProgram(
 ): GpuProgram {
   return programOf(`${head(buffers, { batch: 'u32', time: 'u32', units: 'u32', t: 'u32' })}
 ${own}
-@compute @workgroup_size(${SIDE * SIDE})
+@compute @workgroup_size(${THREADS})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) thread: u32) {
-  let ty = thread / ${SIDE}u; let tx = thread % ${SIDE}u;
-  let b = group.y * ${SIDE}u + ty; let unit = group.x * ${SIDE}u + tx;
+  let tx = thread % ${UNITS}u; let top = thread / ${UNITS}u % ${ROWS / OWN}u * ${OWN}u; let share = thread / ${THREADS / SHARES}u;
+  let b = group.y * ${ROWS}u + thread / ${UNITS}u; let unit = group.x * ${UNITS}u + tx;
   ${product}
-  if (b < p.batch && unit < p.units) { let own = b * p.units + unit; let step = b * p.time + p.t; ${cell} }
+  if (thread < ${ROWS * UNITS}u && b < p.batch && unit < p.units) { let own = b * p.units + unit; let step = b * p.time + p.t; ${cell} }
 }`);
 }
 
@@ -61,32 +70,98 @@ function stepDispatch(
   { batch, time, units }: Sizes,
   t: number,
 ): Dispatch {
-  const workgroups = [Math.ceil(units / SIDE), Math.ceil(batch / SIDE), 1] as const;
+  const workgroups = [Math.ceil(units / UNITS), Math.ceil(batch / ROWS), 1] as const;
   return { program, operands, params: [batch, time, units, t], workgroups };
 }
 
-const isTooLarge = ({ batch, units }: Sizes): boolean => Math.max(batch, units) > 65535 * SIDE;
+const isTooLarge = ({ batch, units }: Sizes): boolean => batch > 65535 * ROWS || units > 65535 * UNITS;
+
+const texts = (count: number, text: (i: number) => string): string =>
+  Array.from({ length: count }, (_, i) => text(i)).join(' ');
+
+/** What a product of a step is of: states [sequences, depth] and weights, whose sums each unit has `count` of. */
+interface StepProduct {
+  readonly count: number;
+  /** So deep a tile is. */
+  readonly deep: number;
+  readonly depth: string;
+  /** Statements that set the variable `to` to the number of the sequence `row` at `d` of the depth. */
+  readonly state: (to: string, row: string, d: string) => string;
+  /** Where the weight `k` of a tile is in the tile's depth. */
+  readonly inner: (k: string) => string;
+  /** Statements that set `to` to it, if there is such a unit; `d` is its place in the whole depth. */
+  readonly weight: (to: string, k: string, d: string) => string;
+  /** Its place in the workgroup's memory. */
+  readonly place: (k: string) => string;
+  /** The place of the weight of a thread's unit for the sum `i` at `d` of the tile. */
+  readonly at: (d: string, i: number) => string;
+}
+
+/** Statements after which `sums` are those of a thread's own unit and sequence. What comes next is read while what is there is multiplied. */
+function stepProduct({ count, deep, depth, state, inner, weight, place, at }: StepProduct): string {
+  const [states, weights] = [(ROWS * deep) / THREADS, (count * deep * UNITS) / THREADS];
+  const number = (i: number): string => `(thread + ${i * THREADS}u)`;
+  const read = `${texts(states, (i) => {
+    const [row, d] = [`(group.y * ${ROWS}u + ${number(i)} / ${deep}u)`, `(start + ${number(i)} % ${deep}u)`];
+    return `next${i} = 0.0; if (${row} < p.batch && ${d} < ${depth}) { ${state(`next${i}`, row, d)} }`;
+  })}
+    ${texts(weights, (i) => {
+      const d = `(start + ${inner(number(i))})`;
+      return `coming${i} = 0.0; if (${d} < ${depth}) { ${weight(`coming${i}`, number(i), d)} }`;
+    })}`;
+  return `var sums: array<f32, ${count}>;
+  ${texts(states, (i) => `var next${i} = 0.0;`)} ${texts(weights, (i) => `var coming${i} = 0.0;`)}
+  ${texts(count * OWN, (i) => `var part${i} = 0.0;`)}
+  var start = 0u;
+  ${read}
+  for (var done = 0u; done < ${depth}; done += ${deep}u) {
+    ${texts(states, (i) => `states[${number(i)} % ${deep}u * ${PITCH}u + ${number(i)} / ${deep}u] = next${i};`)}
+    ${texts(weights, (i) => `weights[${place(number(i))}] = coming${i};`)}
+    workgroupBarrier();
+    start = done + ${deep}u;
+    if (start < ${depth}) { ${read} }
+    for (var d = share * ${deep / SHARES}u; d < (share + 1u) * ${deep / SHARES}u; d++) {
+      ${texts(OWN, (r) => `let s${r} = states[d * ${PITCH}u + top + ${r}u];`)}
+      ${texts(count, (i) => `let w${i} = weights[${at('d', i)}]; ${texts(OWN, (r) => `part${i * OWN + r} = fma(s${r}, w${i}, part${i * OWN + r});`)}`)}
+    }
+    workgroupBarrier();
+  }
+  ${texts(
+    count,
+    (
+      i,
+    ) => `${texts(OWN, (r) => `weights[(share * ${ROWS}u + top + ${r}u) * ${UNITS}u + tx] = part${i * OWN + r};`)}
+  workgroupBarrier();
+  if (thread < ${ROWS * UNITS}u) { var sum = weights[thread]; for (var i = 1u; i < ${SHARES}u; i++) { sum = sum + weights[i * ${ROWS * UNITS}u + thread]; } sums[${i}] = sum; }
+  workgroupBarrier();`,
+  )}`;
+}
+
+/** How deep the tiles of a step's product are, forward and back, so that their memory is at most 16 KiB. */
+const DEEP = 64;
+const DEEP_BACK = 128;
+
+const memory = (deep: number, weights: number): string => `var<workgroup> states: array<f32, ${deep * PITCH}>;
+var<workgroup> weights: array<f32, ${Math.max(weights, SHARES * ROWS * UNITS)}>;`;
 
 /** Statements after which `sums` has the product of the state before this step with the recurrent kernel, for each of the gates. */
-const ofState = (gates: number): string => `var sums: array<f32, ${gates}>;
-  for (var start = 0u; start < p.units; start += ${SIDE}u) {
-    var state = 0.0;
-    if (b < p.batch && start + tx < p.units) {
-      if (p.t == 0u) { state = h0[b * p.units + start + tx]; } else { state = y[(b * p.time + p.t - 1u) * p.units + start + tx]; }
-    }
-    states[ty * ${PITCH}u + tx] = state;
-    for (var g = 0u; g < ${gates}u; g++) { var w = 0.0;
-      if (start + ty < p.units && unit < p.units) { w = recurrent[((start + ty) * ${gates}u + g) * p.units + unit]; }
-      weights[(g * ${SIDE}u + ty) * ${SIDE}u + tx] = w; }
-    workgroupBarrier();
-    for (var d = 0u; d < ${SIDE}u; d++) {
-      for (var g = 0u; g < ${gates}u; g++) { sums[g] = fma(states[ty * ${PITCH}u + d], weights[(g * ${SIDE}u + d) * ${SIDE}u + tx], sums[g]); }
-    }
-    workgroupBarrier();
-  }`;
+const ofState = (gates: number): string =>
+  stepProduct({
+    count: gates,
+    deep: DEEP,
+    depth: 'p.units',
+    state: (to, row, d) =>
+      `if (p.t == 0u) { ${to} = h0[${row} * p.units + ${d}]; } else { ${to} = y[(${row} * p.time + p.t - 1u) * p.units + ${d}]; }`,
+    inner: (k) => `${k} / ${gates * UNITS}u`,
+    weight: (to, k, d) => {
+      const column = `(group.x * ${UNITS}u + ${k} % ${UNITS}u)`;
+      return `if (${column} < p.units) { ${to} = recurrent[(${d} * ${gates}u + ${k} / ${UNITS}u % ${gates}u) * p.units + ${column}]; }`;
+    },
+    place: (k) => k,
+    at: (d, i) => `(${d} * ${gates}u + ${i}u) * ${UNITS}u + tx`,
+  });
 
-const ofStateMemory = (gates: number): string => `var<workgroup> states: array<f32, ${SIDE * PITCH}>;
-var<workgroup> weights: array<f32, ${gates * SIDE * SIDE}>;`;
+const ofStateMemory = (gates: number): string => memory(DEEP, gates * DEEP * UNITS);
 
 /** x · kernel + bias for all steps. */
 function ofInput(
@@ -94,7 +169,8 @@ function ofInput(
   gates: number,
   operands: readonly number[],
 ): Dispatch | undefined {
-  return productDispatch(
+  const [rows, columns, depth] = [batch * time, gates * units, features];
+  const dispatch = productDispatch(
     {
       dtype: 'float32',
       buffers: ['x', 'kernel', 'bias'],
@@ -105,8 +181,18 @@ function ofInput(
     },
     operands,
     [],
-    [1, batch * time, gates * units, features],
+    [1, rows, columns, depth],
   );
+  return withLibrary(dispatch, { operands, dtype: 'float32', rows, columns, depth, hasBias: true });
+}
+
+/** The same with a product of matrices for libraries, where there is one for them. */
+function withLibrary(
+  dispatch: Dispatch | undefined,
+  product: Parameters<typeof libraryMatrices>[0] | undefined,
+): Dispatch | undefined {
+  const library = product && libraryMatrices(product);
+  return dispatch && (library === undefined ? dispatch : { ...dispatch, library });
 }
 
 /** The state before step t of a thread's own unit, where `y` has those after all steps. */
@@ -151,8 +237,10 @@ function lstm({ inputs, outputs }: Call): Lowered | undefined {
   if (first === undefined || isTooLarge(sizes) || !fits({ dtype: 'float32', shape: [size], size }))
     return undefined;
   const hasReserve = outputs.length > 3;
-  const program = lstmStep(hasReserve);
   const operands = [gates, H0, C0, RECURRENT, Y, LAST_H, LAST_C, ...(hasReserve ? [RESERVE] : [])];
+  const sweep = lstmSweep(sizes, operands);
+  if (sweep !== undefined) return { dispatches: [first, sweep], scratch: [4 * size] };
+  const program = lstmStep(hasReserve);
   const steps = Array.from({ length: sizes.time }, (_, t) => stepDispatch(program, operands, sizes, t));
   return { dispatches: [first, ...steps], scratch: [4 * size] };
 }
@@ -191,8 +279,10 @@ function gru({ inputs }: Call): Lowered | undefined {
   const size = 3 * sizes.batch * sizes.time * sizes.units;
   const first = ofInput(sizes, 3, [X, KERNEL, BIAS, gates]);
   if (first === undefined || isTooLarge(sizes)) return undefined;
-  const program = gruStep();
   const operands = [gates, H0, RECURRENT, BIAS, Y, LAST_H, RESERVE];
+  const sweep = gruSweep(sizes, operands);
+  if (sweep !== undefined) return { dispatches: [first, sweep], scratch: [4 * size] };
+  const program = gruStep();
   const steps = Array.from({ length: sizes.time }, (_, t) => stepDispatch(program, operands, sizes, t));
   return { dispatches: [first, ...steps], scratch: [4 * size] };
 }
@@ -201,26 +291,29 @@ function gru({ inputs }: Call): Lowered | undefined {
 
 /** Which part of dgates the product with the state saw as its part `of`: GRU's last one is that of the state's own. */
 const partOf = (gates: number, column: string): string =>
-  gates === 4 ? column : `(${column} + select(0u, p.units, ${column} >= 2u * p.units))`;
+  gates === 4 ? column : `(${column} + ${column} / (2u * p.units) * p.units)`;
 
 /** Statements after which `up` is the gradient of the state after step t: from the last state, or through the gates of step t + 1. */
 const fromNext = (gates: number): string => `var up = 0.0;
   if (p.t + 1u < p.time) {
-    for (var start = 0u; start < ${gates}u * p.units; start += ${SIDE}u) {
-      var d = 0.0; var w = 0.0; let column = start + tx; let other = group.x * ${SIDE}u + ty;
-      if (column < ${gates}u * p.units) {
-        if (b < p.batch) { d = dgates[(b * p.time + p.t + 1u) * 4u * p.units + ${partOf(gates, 'column')}]; }
-        if (other < p.units) { w = recurrent[other * ${gates}u * p.units + column]; }
-      }
-      states[ty * ${PITCH}u + tx] = d; weights[ty * ${PITCH}u + tx] = w;
-      workgroupBarrier();
-      for (var k = 0u; k < ${SIDE}u; k++) { up = fma(states[ty * ${PITCH}u + k], weights[tx * ${PITCH}u + k], up); }
-      workgroupBarrier();
-    }
+    ${stepProduct({
+      count: 1,
+      deep: DEEP_BACK,
+      depth: `${gates}u * p.units`,
+      state: (to, row, d) =>
+        `${to} = dgates[(${row} * p.time + p.t + 1u) * 4u * p.units + ${partOf(gates, d)}];`,
+      inner: (k) => `${k} % ${DEEP_BACK}u`,
+      weight: (to, k, d) => {
+        const other = `(group.x * ${UNITS}u + ${k} / ${DEEP_BACK}u)`;
+        return `if (${other} < p.units) { ${to} = recurrent[${other} * ${gates}u * p.units + ${d}]; }`;
+      },
+      place: (k) => `${k} % ${DEEP_BACK}u * ${UNITS + 1}u + ${k} / ${DEEP_BACK}u`,
+      at: (d) => `${d} * ${UNITS + 1}u + tx`,
+    })}
+    up = sums[0];
   }`;
 
-const GRAD_MEMORY = `var<workgroup> states: array<f32, ${SIDE * PITCH}>;
-var<workgroup> weights: array<f32, ${SIDE * PITCH}>;`;
+const GRAD_MEMORY = memory(DEEP_BACK, DEEP_BACK * (UNITS + 1));
 
 /** The step before the first one, whose number is 2³² − 1, has no gates: what has arrived is the gradient of the state before them. */
 const FIRST = 0xffffffff;
@@ -302,81 +395,186 @@ interface GradPlaces {
   readonly dbias: number;
   /** Undefined where nobody wants it. */
   readonly dx: number | undefined;
+  /** Of the first temporary of those that the gradients of the weights have. */
+  readonly scratch: number;
 }
 
-/** The gradients that are products over all steps; undefined where one is too large. */
-function weightGrads(
-  { batch, time, features, units }: Sizes,
+/** A workgroup adds so many columns, and a thread every fourth row of its part. */
+const COLUMNS = 64;
+const MOST_PARTS = 128;
+
+/** The sums of the columns of `dgates` [steps, 4 · units], as parts of the biases. @param partial a temporary of a row for each part. */
+function biasGrad(
+  { units }: Sizes,
+  steps: number,
   gates: number,
-  at: GradPlaces,
-): readonly Dispatch[] | undefined {
+  [dgates, dbias, partial]: readonly [dgates: number, dbias: number, partial: number],
+): readonly Dispatch[] {
+  const parts = partsOfSteps(steps);
+  const columns = 4 * units;
+  const tiles = Math.ceil(columns / COLUMNS);
+  const program =
+    programOf(`${head({ dgates: 'f32', partial: 'mut f32' }, { columns: 'u32', steps: 'u32', each: 'u32', tiles: 'u32' })}
+var<workgroup> levels: array<f32, ${THREADS}>;
+@compute @workgroup_size(${THREADS})
+fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u, @builtin(local_invocation_index) thread: u32) {
+  let number = group.y * all.x + group.x; let place = number / p.tiles;
+  let side = thread % ${COLUMNS}u; let column = number % p.tiles * ${COLUMNS}u + side;
+  let end = min((place + 1u) * p.each, p.steps);
+  var sum = 0.0;
+  if (column < p.columns) { for (var step = place * p.each + thread / ${COLUMNS}u; step < end; step += 4u) { sum = sum + dgates[step * p.columns + column]; } }
+  levels[thread] = sum;
+  workgroupBarrier();
+  if (thread < ${COLUMNS}u && column < p.columns && place * p.each < p.steps) {
+    partial[place * p.columns + column] = (levels[side] + levels[side + ${COLUMNS}u]) + (levels[side + ${2 * COLUMNS}u] + levels[side + ${3 * COLUMNS}u]);
+  }
+}`);
+  // GRU's second bias is that of the product with the state.
+  const second = `column = thread - 3u * p.units; column = ${partOf(3, 'column')};`;
+  const add = perThread(
+    { partial: 'f32', dbias: 'mut f32' },
+    { parts: 'u32', units: 'u32' },
+    `var column = thread; ${gates === 3 ? `if (thread >= 3u * p.units) { ${second} }` : ''}
+    var sum = 0.0; for (var i = 0u; i < p.parts; i++) { sum = sum + partial[i * 4u * p.units + column]; } dbias[thread] = sum;`,
+  );
+  const each = Math.ceil(steps / Math.max(1, parts));
+  return [
+    ...(parts === 0
+      ? []
+      : [
+          {
+            program,
+            operands: [dgates, partial],
+            params: [columns, steps, each, tiles],
+            workgroups: groups(tiles * parts),
+          },
+        ]),
+    launch(add, [partial, dbias], [parts, units], gates === 3 ? 6 * units : columns),
+  ];
+}
+
+/** Into how many parts the steps are cut whose columns are added; each has some. */
+function partsOfSteps(steps: number): number {
+  const parts = Math.min(MOST_PARTS, Math.ceil(steps / 64));
+  return parts === 0 ? 0 : Math.ceil(steps / Math.ceil(steps / parts));
+}
+
+/** The gradients that are products over all steps, with temporaries of their own; undefined where one is too large. */
+function weightGrads(sizes: Sizes, gates: number, at: GradPlaces): Lowered | undefined {
+  const { batch, time, features, units } = sizes;
   const steps = batch * time;
   const width = gates * units;
   const gateAt = (step: string, column: string): string => `${step} * 4u * p.units + ${column}`;
-  const gate = (step: string, column: string): string => `dgates[${gateAt(step, column)}]`;
-  const dkernel = productDispatch(
-    {
-      dtype: 'float32',
-      buffers: ['x', 'dgates'],
-      params: { units: 'u32' },
-      left: { buffer: 'x', at: 'deep * p.rows + row', inner: 'side', run: features },
-      right: { buffer: 'dgates', at: gateAt('deep', 'column'), inner: 'side', run: units },
-      at: 'row * p.columns + column',
-    },
-    [at.x, at.dgates, at.dkernel],
-    [units],
-    [1, features, width, steps],
-  );
-  // Its left factor lies in two buffers.
-  const drecurrent = productByThreads(
-    {
-      type: 'f32',
-      buffers: { h0: 'f32', states: 'f32', dgates: 'f32', y: 'mut f32' },
-      params: { units: 'u32', time: 'u32' },
-      setUp: '',
-      left: 'if (deep % p.time == 0u) { value = h0[deep / p.time * p.units + row]; } else { value = states[(deep - 1u) * p.units + row]; }',
-      right: `value = ${gate('deep', partOf(gates, 'column'))};`,
-      store: 'y[row * p.columns + column] = sum;',
-    },
-    [at.h0, at.y, at.dgates, at.drecurrent],
-    [units, time],
-    [1, units, width, steps],
-  );
-  // GRU's second bias is that of the product with the state.
-  const second = `column = row - 3u * p.units; column = ${partOf(3, 'column')};`;
-  const dbias = perRow(
-    { dgates: 'f32', dbias: 'mut f32' },
-    { units: 'u32' },
-    `var column = row; ${gates === 3 ? `if (row >= 3u * p.units) { ${second} }` : ''}
-    ${total('level', gate('i', 'column'))} if (t == 0u) { dbias[row] = level; }`,
-  );
-  const biases = gates === 3 ? 2 * width : width;
-  const ofBias: Dispatch = {
-    program: dbias,
-    operands: [at.dgates, at.dbias],
-    params: [biases, steps, units],
-    workgroups: groups(biases),
-  };
+  // Those of GRU's four parts that the kernel has are no matrix whose rows follow each other.
+  const forLibrary = (product: Parameters<typeof libraryMatrices>[0]): typeof product | undefined =>
+    gates === 4 ? product : undefined;
+  const [before, partial] = [at.scratch, at.scratch + 1];
   const dispatches: (Dispatch | undefined)[] = [];
-  if (width > 0) dispatches.push(drecurrent, ofBias);
-  if (width > 0 && features > 0) dispatches.push(dkernel);
-  if (at.dx !== undefined && steps * features > 0)
+  if (width > 0) {
+    const size = steps * units;
+    if (size > 0)
+      dispatches.push(
+        launch(
+          perThread(
+            { h0: 'f32', y: 'f32', before: 'mut f32' },
+            { units: 'u32', time: 'u32' },
+            `let step = thread / p.units;
+    if (step % p.time == 0u) { before[thread] = h0[step / p.time * p.units + thread % p.units]; } else { before[thread] = y[thread - p.units]; }`,
+          ),
+          [at.h0, at.y, before],
+          [units, time],
+          size,
+        ),
+      );
     dispatches.push(
-      productDispatch(
-        {
+      withLibrary(
+        productDispatch(
+          {
+            dtype: 'float32',
+            buffers: ['before', 'dgates'],
+            params: { units: 'u32' },
+            left: { buffer: 'before', at: 'deep * p.rows + row', inner: 'side', run: units },
+            right: {
+              buffer: 'dgates',
+              at: gateAt('deep', partOf(gates, 'column')),
+              inner: 'side',
+              run: units,
+            },
+            at: 'row * p.columns + column',
+          },
+          [before, at.dgates, at.drecurrent],
+          [units],
+          [1, units, width, steps],
+        ),
+        forLibrary({
+          operands: [before, at.dgates, at.drecurrent],
           dtype: 'float32',
-          buffers: ['dgates', 'kernel'],
-          params: { units: 'u32' },
-          left: { buffer: 'dgates', at: gateAt('row', 'deep'), inner: 'deep', run: units },
-          right: { buffer: 'kernel', at: 'column * p.depth + deep', inner: 'deep', run: width },
-          at: 'row * p.columns + column',
-        },
-        [at.dgates, at.kernel, at.dx],
-        [units],
-        [1, steps, features, width],
+          rows: units,
+          columns: width,
+          depth: steps,
+          transposeA: true,
+        }),
+      ),
+      ...biasGrad(sizes, steps, gates, [at.dgates, at.dbias, partial]),
+    );
+  }
+  if (width > 0 && features > 0)
+    dispatches.push(
+      withLibrary(
+        productDispatch(
+          {
+            dtype: 'float32',
+            buffers: ['x', 'dgates'],
+            params: { units: 'u32' },
+            left: { buffer: 'x', at: 'deep * p.rows + row', inner: 'side', run: features },
+            right: { buffer: 'dgates', at: gateAt('deep', 'column'), inner: 'side', run: units },
+            at: 'row * p.columns + column',
+          },
+          [at.x, at.dgates, at.dkernel],
+          [units],
+          [1, features, width, steps],
+        ),
+        forLibrary({
+          operands: [at.x, at.dgates, at.dkernel],
+          dtype: 'float32',
+          rows: features,
+          columns: width,
+          depth: steps,
+          transposeA: true,
+        }),
       ),
     );
-  return dispatches.every((dispatch) => dispatch !== undefined) ? (dispatches as Dispatch[]) : undefined;
+  if (at.dx !== undefined && steps * features > 0)
+    dispatches.push(
+      withLibrary(
+        productDispatch(
+          {
+            dtype: 'float32',
+            buffers: ['dgates', 'kernel'],
+            params: { units: 'u32' },
+            left: { buffer: 'dgates', at: gateAt('row', 'deep'), inner: 'deep', run: units },
+            right: { buffer: 'kernel', at: 'column * p.depth + deep', inner: 'deep', run: width },
+            at: 'row * p.columns + column',
+          },
+          [at.dgates, at.kernel, at.dx],
+          [units],
+          [1, steps, features, width],
+        ),
+        forLibrary({
+          operands: [at.dgates, at.kernel, at.dx],
+          dtype: 'float32',
+          rows: steps,
+          columns: features,
+          depth: width,
+          transposeB: true,
+        }),
+      ),
+    );
+  if (dispatches.some((dispatch) => dispatch === undefined)) return undefined;
+  return {
+    dispatches: dispatches as Dispatch[],
+    scratch: [4 * steps * units, 16 * partsOfSteps(steps) * units],
+  };
 }
 
 /** The steps from the last to the first, and that before it. */
@@ -393,16 +591,30 @@ function lstmGrad({ inputs, outputs }: Call): Lowered | undefined {
   const hasSequence = out > 9;
   const [dLastH, dLastC] = [out - 2, out - 1];
   const [dgates, dh0, dc0, dkernel, drecurrent, dbias, dx] = Array.from({ length: 7 }, (_, i) => out + i);
-  const places = { x: 0, h0: 1, kernel: 3, y: 5, dgates, dkernel, drecurrent, dbias };
+  const [turned, scratch] = [out + outputs.length, out + outputs.length + 1];
+  const places = { x: 0, h0: 1, kernel: 3, y: 5, dgates, dkernel, drecurrent, dbias, scratch };
   const weights = weightGrads(sizes, 4, { ...places, dx: outputs.length > 6 ? dx : undefined });
   if (weights === undefined || isTooLarge(sizes)) return undefined;
-  const operands = [2, 4, 6, ...(hasSequence ? [7] : []), dLastH, dgates, dh0, dc0];
+  const [C0, RECURRENT, RESERVE, DH] = [2, 4, 6, 7];
   const cells = copy(dLastC, dc0, inputs[dLastC]);
-  const steps =
-    sizes.time === 0
-      ? [copy(dLastH, dh0, inputs[dLastH])]
-      : backInTime(lstmGradStep(hasSequence), operands, sizes);
-  return lowered(...(outputs[1].size === 0 ? [] : [cells, ...steps]), ...weights);
+  if (outputs[1].size === 0) return withSteps({ dispatches: [], scratch: 0 }, weights);
+  if (sizes.time === 0)
+    return withSteps({ dispatches: [cells, copy(dLastH, dh0, inputs[dLastH])], scratch: 0 }, weights);
+  const made = [dgates, dh0, dc0];
+  const dh = hasSequence ? DH : undefined;
+  const sweep = lstmGradSweep(sizes, [C0, RECURRENT, RESERVE, dh, dLastH, dLastC, ...made], turned);
+  if (sweep !== undefined) return withSteps(sweep, weights);
+  const operands = [C0, RECURRENT, RESERVE, ...(hasSequence ? [DH] : []), dLastH, ...made];
+  const steps = backInTime(lstmGradStep(hasSequence), operands, sizes);
+  return withSteps({ dispatches: [cells, ...steps], scratch: 0 }, weights);
+}
+
+/** The steps, whose temporary is the first, and then the gradients of the weights. */
+function withSteps(steps: GradSweep, weights: Lowered): Lowered {
+  return {
+    dispatches: [...steps.dispatches, ...weights.dispatches],
+    scratch: [steps.scratch, ...weights.scratch],
+  };
 }
 
 function gruGrad({ inputs, outputs }: Call): Lowered | undefined {
@@ -411,15 +623,23 @@ function gruGrad({ inputs, outputs }: Call): Lowered | undefined {
   const hasSequence = out > 7;
   const dLastH = out - 1;
   const [dgates, dh0, dkernel, drecurrent, dbias, dx] = Array.from({ length: 6 }, (_, i) => out + i);
-  const places = { x: 0, h0: 1, kernel: 2, y: 4, dgates, dkernel, drecurrent, dbias };
+  const [turned, scratch] = [out + outputs.length, out + outputs.length + 1];
+  const places = { x: 0, h0: 1, kernel: 2, y: 4, dgates, dkernel, drecurrent, dbias, scratch };
   const weights = weightGrads(sizes, 3, { ...places, dx: outputs.length > 5 ? dx : undefined });
   if (weights === undefined || isTooLarge(sizes)) return undefined;
-  const operands = [1, 3, 4, 5, ...(hasSequence ? [6] : []), dLastH, dgates, dh0];
-  const steps =
-    sizes.time === 0
-      ? [copy(dLastH, dh0, inputs[dLastH])]
-      : backInTime(gruGradStep(hasSequence), operands, sizes);
-  return lowered(...(outputs[1].size === 0 ? [] : steps), ...weights);
+  const [H0, RECURRENT, Y, RESERVE, DH] = [1, 3, 4, 5, 6];
+  if (outputs[1].size === 0) return withSteps({ dispatches: [], scratch: 0 }, weights);
+  if (sizes.time === 0)
+    return withSteps({ dispatches: [copy(dLastH, dh0, inputs[dLastH])], scratch: 0 }, weights);
+  const others = [dLastH, dgates, dh0];
+  const dh = hasSequence ? DH : undefined;
+  const sweep = gruGradSweep(sizes, [H0, RECURRENT, Y, RESERVE, dh, ...others], turned);
+  if (sweep !== undefined) return withSteps(sweep, weights);
+  const operands = [H0, RECURRENT, Y, RESERVE, ...(hasSequence ? [DH] : []), ...others];
+  return withSteps(
+    { dispatches: backInTime(gruGradStep(hasSequence), operands, sizes), scratch: 0 },
+    weights,
+  );
 }
 
 export const kernels: GpuKernels = {

@@ -1,16 +1,51 @@
 import { indexLoad, indexType } from './gather.ts';
-import { alwaysFits, FAULT, type GpuKernel, type GpuKernels, groups, lowered, raise } from './kernel.ts';
-import { each, largest, perRow, total } from './reduce.ts';
+import {
+  alwaysFits,
+  type Dispatch,
+  FAULT,
+  type GpuKernel,
+  type GpuKernels,
+  lowered,
+  perCapability,
+  raise,
+} from './kernel.ts';
+import { acrossRow, combined, eachOf, largest, launchRows, once, perRow, total } from './reduce.ts';
 import { floats, ofFloats } from './scalar-program.ts';
 
-/** Statements after which `top` is the largest element of a row and `total` the sum of exp(x − top). */
-const rowSums = `let base = row * p.n;
-  ${total('top', 'x[base + i]', largest)}
-  ${total('total', 'fExp(x[base + i] - top)')}`;
+const exps = (k: number): string => `fExpBelow(x${k} - level)`;
+
+/**
+ * Statements after which `top` is the largest element of a row and `total` the sum of exp(x − top). Each thread measures from the largest that it has
+ * seen so far, so that the row is read once.
+ */
+const rowSums = (
+  atOnce?: number,
+): string => `let base = row * p.n; var most = ${largest.start}; var sums = 0.0;
+  ${eachOf(
+    (k) => `let x${k} = x[base + i${k}];`,
+    (many) => `let next = ${many.reduce((before, k) => largest.combine(before, `x${k}`), 'most')};
+    let level = select(next, 0.0, bitcast<u32>(next) == 0xff800000u);
+    if (next > most) { sums = sums * fExp(most - level); }
+    most = next; sums = sums + (${many.map(exps).join(' + ')});`,
+    atOnce,
+  )}
+  mine = most; ${combined('top', largest)}
+  mine = sums * fExp(most - top); ${combined('total')} let share = fDiv(1.0, total);`;
+
+/** Statements that store what `value` makes of each element. */
+const stored = (value: (k: number) => string, atOnce?: number, more = ''): string =>
+  eachOf(
+    (k) => `let x${k} = x[base + i${k}]; ${more.replaceAll('#', String(k))}`,
+    (many) => many.map((k) => `y[base + i${k}] = ${value(k)};`).join(' '),
+    atOnce,
+  );
+
+/** From so many elements on, GPUs of NVIDIA take more threads for a row, so that fewer rows are under way, and are still in the cache for their second reading. */
+const LONG = 8192;
 
 function overRows(
   buffers: Readonly<Record<string, string>>,
-  body: string,
+  body: (atOnce?: number) => string,
   operands: readonly number[],
 ): GpuKernel['lower'] {
   return alwaysFits(({ inputs: [x, labels = x] }) => {
@@ -23,9 +58,13 @@ function overRows(
     if (isSparse && type === undefined) return undefined;
     const ofX = ofFloats(x.dtype, buffers);
     const typed = isSparse ? { ...ofX, labels: type as string } : ofX;
-    const text = isSparse ? `${indexLoad('hit', 'labels', 'row', labels.dtype)} ${body}` : body;
-    const program = perRow(typed, {}, `${rowSums} ${text}`);
-    return lowered({ program, operands, params: [count, n], workgroups: groups(count) });
+    const text = (atOnce?: number): string =>
+      isSparse ? `${indexLoad('hit', 'labels', 'row', labels.dtype)} ${body(atOnce)}` : body(atOnce);
+    const rows = (across: number, atOnce?: number): Dispatch =>
+      launchRows(perRow(typed, {}, `${rowSums(atOnce)} ${text(atOnce)}`, across), operands, count, n, across);
+    const plain = rows(acrossRow(n));
+    if (n < LONG) return lowered(plain);
+    return lowered({ ...plain, cuda: perCapability(() => ({ dispatches: [rows(1024, 8)], scratch: 0 })) });
   });
 }
 
@@ -34,7 +73,7 @@ export const kernels: GpuKernels = {
     dtypes: floats,
     lower: overRows(
       { x: 'f32', y: 'mut f32' },
-      each('y[base + i] = fDiv(fExp(x[base + i] - top), total);'),
+      (atOnce) => stored((k) => `fExpBelow(x${k} - top) * share`, atOnce),
       [0, 1],
     ),
   },
@@ -42,7 +81,7 @@ export const kernels: GpuKernels = {
     dtypes: floats,
     lower: overRows(
       { x: 'f32', y: 'mut f32' },
-      `let level = fLog(total); ${each('y[base + i] = (x[base + i] - top) - level;')}`,
+      (atOnce) => `let log = fLog(total); ${stored((k) => `(x${k} - top) - log`, atOnce)}`,
       [0, 1],
     ),
   },
@@ -50,11 +89,11 @@ export const kernels: GpuKernels = {
     dtypes: floats,
     lower: overRows(
       { x: 'f32', labels: 'f32', loss: 'mut f32', y: 'mut f32' },
-      `let level = fLog(total);
+      (atOnce) => `let log = fLog(total);
       ${total('mass', 'labels[base + i]')}
-      ${total('entropy', 'labels[base + i] * (level - (x[base + i] - top))')}
-      if (t == 0u) { loss[row] = entropy; }
-      ${each('y[base + i] = fDiv(fExp(x[base + i] - top), total) * mass - labels[base + i];')}`,
+      ${total('entropy', 'labels[base + i] * (log - (x[base + i] - top))')}
+      ${once('loss[row] = entropy;')}
+      ${stored((k) => `fExpBelow(x${k} - top) * share * mass - label${k}`, atOnce, 'let label# = labels[base + i#];')}`,
       [0, 1, 2, 3],
     ),
   },
@@ -62,10 +101,10 @@ export const kernels: GpuKernels = {
     dtypes: floats,
     lower: overRows(
       { x: 'f32', labels: '', loss: 'mut f32', y: 'mut f32', fault: 'mut atomic<u32>' },
-      `if (t == 0u) {
-        if (hit < p.n) { loss[row] = fLog(total) - (x[base + hit] - top); } else { loss[row] = 0.0; ${raise(4)} }
-      }
-      ${each('y[base + i] = fDiv(fExp(x[base + i] - top), total) - select(0.0, 1.0, i == hit);')}`,
+      (atOnce) => `${once(
+        `if (hit < p.n) { loss[row] = fLog(total) - (x[base + hit] - top); } else { loss[row] = 0.0; ${raise(4)} }`,
+      )}
+      ${stored((k) => `fExpBelow(x${k} - top) * share - select(0.0, 1.0, i${k} == hit)`, atOnce)}`,
       [0, 1, 2, 3, FAULT],
     ),
   },

@@ -134,32 +134,32 @@ function mergeProgram(key: Key, storesKeys: boolean): GpuProgram {
   );
 }
 
-const X = 0;
-const VALUES = 1;
-const INDICES = 2;
-const FIRST_SCRATCH = 3;
-
-/** Of every run, only as many elements are kept as are asked for. */
-function topK({ inputs: [x], outputs: [values], attrs }: Call): Lowered | undefined {
-  const dtype = x.dtype as NumericDType;
-  const n = x.shape[x.shape.length - 1];
-  const k = values.shape[values.shape.length - 1];
-  const rows = x.size / n;
-  const key = keyOf(dtype, Boolean(attrs.descending));
+/**
+ * The dispatches after which `places` has, for each row of `n` elements, the places of the first `k` in order, equal ones in their order.
+ * @param extra makes a temporary of so many bytes.
+ * @returns undefined where temporaries are too large.
+ */
+export function sorted(
+  x: number,
+  places: number,
+  dtype: NumericDType,
+  { rows, n, k }: { readonly rows: number; readonly n: number; readonly k: number },
+  descending: boolean,
+  extra: (bytes: number) => number,
+): Dispatch[] | undefined {
+  const key = keyOf(dtype, descending);
   const m = Math.min(TILE, 2 ** Math.ceil(Math.log2(n)));
   let length = m;
   let runs = Math.ceil(n / m);
   let kept = Math.min(m, k);
   const keyBytes = key.type === 'vec2u' ? 8 : 4;
-  const scratch: number[] = [];
-  const extra = (bytes: number): number => FIRST_SCRATCH + scratch.push(bytes) - 1;
   const most = rows * runs * kept;
   if (!fits({ dtype: 'int64', shape: [most], size: most })) return undefined;
-  let [places, keys] = runs === 1 ? [INDICES, -1] : [extra(4 * most), extra(keyBytes * most)];
+  let [from, keys] = runs === 1 ? [places, -1] : [extra(4 * most), extra(keyBytes * most)];
   const dispatches: Dispatch[] = [
     {
       program: tileProgram(dtype, key, runs > 1),
-      operands: runs > 1 ? [X, places, keys] : [X, places],
+      operands: runs > 1 ? [x, from, keys] : [x, from],
       params: [rows, n, m, runs, kept],
       workgroups: groups(Math.ceil((rows * runs) / (TILE / m))),
     },
@@ -170,22 +170,40 @@ function topK({ inputs: [x], outputs: [values], attrs }: Call): Lowered | undefi
     const next = Math.min(2 * kept, k);
     const isLast = runs === 2;
     const target: readonly number[] = isLast
-      ? [INDICES]
+      ? [places]
       : (spare ?? [extra(4 * most), extra(keyBytes * most)]);
     dispatches.push(
       launch(
         mergeProgram(key, !isLast),
-        [places, keys, ...target],
+        [from, keys, ...target],
         [n, length, runs, kept, next],
         rows * runs * kept,
       ),
     );
-    spare = [places, keys];
-    [places, keys] = target;
+    spare = [from, keys];
+    [from, keys] = target;
     length *= 2;
     runs = Math.ceil(runs / 2);
     kept = next;
   }
+  return dispatches;
+}
+
+const X = 0;
+const VALUES = 1;
+const INDICES = 2;
+const FIRST_SCRATCH = 3;
+
+/** Of every run, only as many elements are kept as are asked for. */
+function topK({ inputs: [x], outputs: [values], attrs }: Call): Lowered | undefined {
+  const dtype = x.dtype as NumericDType;
+  const n = x.shape[x.shape.length - 1];
+  const k = values.shape[values.shape.length - 1];
+  const scratch: number[] = [];
+  const extra = (bytes: number): number => FIRST_SCRATCH + scratch.push(bytes) - 1;
+  const rows = x.size / n;
+  const dispatches = sorted(X, INDICES, dtype, { rows, n, k }, Boolean(attrs.descending), extra);
+  if (dispatches === undefined) return undefined;
   const bytes = bytesOf(dtype);
   const gather = perElement(
     bytes,

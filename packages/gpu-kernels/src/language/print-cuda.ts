@@ -237,7 +237,7 @@ export const cudaPrelude = `typedef float f32;
 typedef unsigned int u32;
 typedef int i32;
 typedef unsigned short u16;
-struct vec2u { u32 x, y; };
+struct alignas(8) vec2u { u32 x, y; };
 struct vec3u { u32 x, y, z; };
 template <class T> struct wg_same { typedef T type; };
 template <class T> __device__ __forceinline__ T wg_select(T f, typename wg_same<T>::type t, bool c) { return c ? t : f; }

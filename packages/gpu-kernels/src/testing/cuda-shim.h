@@ -328,10 +328,6 @@ inline void tc_store16(void* to, const void* from) {
   memcpy(to, from, 16);
   shim::write(to, 16);
 }
-inline void tc_store4(void* to, unsigned word) {
-  memcpy(to, &word, 4);
-  shim::write(to, 4);
-}
 inline void tc_load4(unsigned (&r)[4], const void* row) { shim::loadMatrices<false>(r, row); }
 inline void tc_load4_transposed(unsigned (&r)[4], const void* row) { shim::loadMatrices<true>(r, row); }
 inline void tc_mma_bfloat16(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {

@@ -1,11 +1,12 @@
 // Calls of kernels for GPUs that a recorder notes: those of all ops' samples, larger ones, and those that tensor cores make. Tests run them, and the tool that
 // compiles kernels for the package compiles their programs.
 import { GradientTape } from '@eagre/autodiff';
-import { type NumericDType, registerBackend } from '@eagre/backend';
+import { type NumericDType, registerBackend, type TensorRef } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import * as core from '@eagre/core';
 import { constant, type Tensor, withBackend } from '@eagre/core';
 import { execute, listOps, type Op } from '@eagre/core/internal';
+import { tensor } from '../../../backend-js/src/testing/kernels.ts';
 import { Recorder } from '../../../gpu-kernels/src/testing/recorder.ts';
 import { generator, hasFloats, materialize } from '../values.ts';
 
@@ -105,6 +106,257 @@ function recordLarge(recorder: Recorder): void {
       const [y, mean, variance] = run('FusedBatchNormV3', batch);
       run('FusedBatchNormGradV3', [y, batch[0], batch[1], mean, variance]);
     });
+  // So many that a thread has several words, with ends that fill none; rows that are whole words, and others; rows of one element.
+  for (const dtype of ['float32', 'bfloat16', 'int32', 'uint8'] as const)
+    record(`elementwise functions of rows of ${dtype}`, 4, () => {
+      const some = (...shape: number[]): Tensor => numbers(shape, () => 1 + Math.floor(random() * 9), dtype);
+      const many = dtype === 'uint8' ? 4 : dtype === 'bfloat16' ? 2 : 1;
+      for (const [a, b] of [
+        [[many * 140_001 + 1], [many * 140_001 + 1]],
+        [[330 * many, 420], [420]],
+        [[420], [331 * many, 1]],
+        [[325, many, 421], [421]],
+        [
+          [30, 1, 76],
+          [many, 1, 64, 1],
+        ],
+        [[5, 3, 8], [8]],
+        [
+          [3, 1, 4],
+          [1, 6, 4],
+        ],
+        [
+          [3, 1, 5],
+          [2, 1, 6, 5],
+        ],
+        [
+          [7, 1],
+          [1, 6],
+        ],
+      ]) {
+        const [x, y] = [some(...a), some(...b)];
+        core.maximum(x, y);
+        core.less(x, y);
+        if (dtype === 'int32') core.floorDiv(x, y);
+        if (dtype === 'float32') core.where(core.less(some(...b), constant(4, dtype)), x, y);
+      }
+    });
+  const ends = new Set(['float32 bfloat16', 'float32 bool', 'bfloat16 float32', 'uint8 float32']);
+  for (const size of [1, 7, 36, 280_003])
+    record(`casts of ${size}`, 0, () => {
+      for (const from of ['float32', 'bfloat16', 'float16', 'bool', 'uint8', 'int8', 'int32'] as const)
+        for (const to of ['float32', 'bfloat16', 'bool', 'uint8', 'int16', 'int32'] as const)
+          if (from !== to && (size < 100 || ends.has(`${from} ${to}`)))
+            core.cast(
+              numbers([size], () => Math.floor(random() * (from === 'bool' ? 2 : 3)), from),
+              to,
+            );
+    });
+  for (const dtype of ['float32', 'bfloat16'] as const)
+    record(`columns of ${dtype}`, 20_000, () => {
+      const floats = (...shape: number[]): Tensor =>
+        numbers(shape, () => 3 + (random() - 0.5) * (random() < 0.01 ? 100 : 1), dtype);
+      const run = (name: string, inputs: Tensor[], attrs = {}): readonly Tensor[] =>
+        execute(listOps().get(name) as Op, inputs, attrs);
+      for (const shape of [
+        [600, 5],
+        [2, 150, 70],
+      ]) {
+        const x = floats(...shape);
+        const channels = shape[shape.length - 1];
+        const image = x.reshape([1, -1, 1, channels]);
+        const [, mean, variance] = run('FusedBatchNormV3', [image, floats(channels), floats(channels)], {
+          epsilon: 0.001,
+        });
+        run('FusedBatchNormGradV3', [floats(...image.shape), image, floats(channels), mean, variance], {
+          epsilon: 0.001,
+        });
+        core.nn.moments(x, shape.length - 2);
+        core.sum(x, shape.length - 2);
+        core.mean(x, 0);
+        core.max(x, shape.length - 2);
+      }
+      const tape = new GradientTape();
+      const parameters = [floats(150, 70), floats(70), floats(70)];
+      for (const watched of parameters) tape.watch(watched);
+      const y = tape.record(() =>
+        core.nn.layerNormalization(parameters[0], { scale: parameters[1], offset: parameters[2] }),
+      );
+      tape.gradient(y, parameters, { outputGradients: floats(150, 70) });
+    });
+  // Some weights become nearly 0.
+  recorder.ulp = 4000;
+  for (const dtype of ['float32', 'bfloat16'] as const)
+    for (const [name, slots, scalars, attrs] of [
+      ['ApplyGradientDescent', 0, 1, {}],
+      ['ApplyMomentum', 1, 1, { momentum: 0.9, nesterov: true }],
+      ['ApplyRMSProp', 3, 1, { rho: 0.9, momentum: 0.5, epsilon: 1e-3, centered: true }],
+      ['ApplyAdam', 3, 2, { beta1: 0.9, beta2: 0.99, epsilon: 1e-3, weightDecay: 0.1, amsgrad: true }],
+    ] as const) {
+      recorder.label = `${name} of ${dtype}`;
+      const of = (size: number): TensorRef =>
+        tensor(
+          dtype,
+          [size],
+          Array.from({ length: size }, () => 0.5 + random()),
+        );
+      const variables = [3, 0, 2100].map((size) => Array.from({ length: slots + 2 }, () => of(size)));
+      const rates = Array.from({ length: scalars }, () => tensor('float64', [], [random()]));
+      const kernel = recorder.kernel(name, [dtype]);
+      kernel?.(
+        [...variables.flat(), ...rates],
+        variables.flatMap((all) => all.slice(0, -1)),
+        {
+          count: variables.length,
+          ...attrs,
+        },
+      );
+    }
+  // Differences of weights and labels: off by few units of the largest.
+  for (const dtype of ['float32', 'bfloat16'] as const)
+    record(`long rows of ${dtype}`, 4000, () => {
+      const rows = numbers([3, 700], () => (random() < 0.1 ? Number.NEGATIVE_INFINITY : random() * 9), dtype);
+      core.nn.softmax(rows);
+      core.nn.logSoftmax(rows);
+      const logits = numbers([9, 300], () => random() * 20 - 10, dtype);
+      const labels = numbers([9], () => Math.floor(random() * 300), 'int32');
+      core.nn.sparseSoftmaxCrossEntropyWithLogits(labels, logits);
+      core.nn.softmaxCrossEntropyWithLogits(core.nn.softmax(logits.mul(0.5)), logits);
+    });
+  // GPUs of NVIDIA have larger workgroups for these.
+  recorder.capability = 80;
+  record('longer rows', 4000, () => {
+    const logits = numbers([2, 9001], () => random() * 20 - 10);
+    core.nn.sparseSoftmaxCrossEntropyWithLogits(
+      numbers([2], () => 9000, 'int32'),
+      logits,
+    );
+    core.nn.softmax(logits);
+  });
+  recorder.capability = 0;
+  record('gradients of gathers', 16, () => {
+    const gradient = (x: Tensor, y: () => Tensor): void => {
+      const tape = new GradientTape();
+      tape.watch(x);
+      const made = tape.record(y);
+      tape.gradient(made, x, { outputGradients: numbers(made.shape, () => Math.round(random() * 16) / 8) });
+    };
+    const x = numbers([2, 9, 5], random);
+    for (const dtype of ['int32', 'int64'] as const) {
+      const indices = (...shape: number[]): Tensor =>
+        numbers(shape, () => Math.floor(random() * random() * 9), dtype);
+      gradient(x, () => core.gather(x, indices(50), { axis: 1 }));
+      gradient(x, () => core.gather(x, indices(2, 35), { axis: 1, batchDims: 1 }));
+    }
+    const table = numbers([40, 3], random);
+    gradient(table, () =>
+      core.gather(
+        table,
+        numbers([1100], () => Math.floor(random() * random() * 40), 'int32'),
+      ),
+    );
+    const image = numbers([2, 13, 9, 3], random);
+    gradient(image, () => core.nn.maxPool(image, { ksize: 3, strides: 2, padding: 'SAME' }));
+    gradient(image, () => core.nn.maxPool(image, { ksize: [4, 2], strides: [1, 3] }));
+  });
+  record('columns of integers and bools', 0, () => {
+    const x = numbers([2, 600, 6], () => Math.floor(random() * 200) - 100, 'int32');
+    core.sum(x, 1);
+    core.min(x, 1);
+    const b = numbers([1100, 3], () => (random() < 0.001 ? 1 : 0), 'bool');
+    core.any(b, 0);
+    core.all(core.logicalNot(b), 0);
+  });
+  // Chunks of 8 bytes, of 4, of 2, and single elements; tiles with ends; so many that a thread has several words.
+  for (const dtype of ['float32', 'bfloat16', 'bool', 'int64'] as const)
+    record(`moves of rows of ${dtype}`, 0, () => {
+      const some = (...shape: number[]): Tensor =>
+        numbers(shape, () => Math.floor(random() * (dtype === 'bool' ? 2 : 250)), dtype);
+      const many = { float32: 1, bfloat16: 2, bool: 4, int64: 1 }[dtype];
+      for (const [shape, perm] of [
+        [
+          [2, 40, 36],
+          [0, 2, 1],
+        ],
+        [
+          [33, 2, 71],
+          [2, 1, 0],
+        ],
+        [
+          [3, 4, 6, 8],
+          [0, 2, 1, 3],
+        ],
+        [
+          [3, 5, 2, 6],
+          [2, 0, 1, 3],
+        ],
+        [
+          [2, 5, 7],
+          [2, 0, 1],
+        ],
+        [
+          [71 * many, 12, 170],
+          [1, 0, 2],
+        ],
+        [
+          [67 * many, 13, 171],
+          [1, 0, 2],
+        ],
+      ])
+        core.transpose(some(...shape), perm);
+      for (const widths of [[8, 16, 4], [6, 10], [3, 5, 1], [7]])
+        core.concat(
+          widths.map((width) => some(9, width)),
+          1,
+        );
+      core.concat([some(5), some(300), some(6)], 0);
+      core.concat([some(170 * many, 440), some(170 * many, 436)], 1);
+      const x = some(20, 24);
+      for (const [begin, size] of [
+        [
+          [3, 8],
+          [9, 8],
+        ],
+        [
+          [1, 6],
+          [19, 10],
+        ],
+        [
+          [0, 5],
+          [20, 7],
+        ],
+      ]) {
+        core.slice(x, begin, size);
+        const dy = some(...size);
+        execute(listOps().get('StridedSliceGrad') as Op, [dy], { begin, strides: [1, 1], shape: [20, 24] });
+      }
+      core.reverse(some(9, 4, 8), [0]);
+      core.reverse(some(9, 4, 8), [1, 2]);
+      core.tile(some(3, 8), [5, 2]);
+      core.tile(some(3, 5), [2, 3]);
+      core.tile(some(40, 1), [1, 36]);
+      for (const padding of [
+        [
+          [1, 2],
+          [3, 0],
+          [0, 0],
+        ],
+        [
+          [0, 0],
+          [1, 1],
+          [4, 8],
+        ],
+        [
+          [2, 0],
+          [0, 0],
+          [1, 0],
+        ],
+      ] as const)
+        core.pad(some(3, 5, 8), padding, { constantValues: 1 });
+      core.identity(some(7));
+      core.fill([5, 7], 1, { dtype });
+      core.fill([many * 140_003], 1, { dtype });
+    });
   // Near 0 a normal number is the cosine of an angle near a quarter of a turn.
   record('normal numbers', 64, () => {
     for (const seed of [1, 2]) {
@@ -143,14 +395,54 @@ function recordLarge(recorder: Recorder): void {
       const [q, k, v] = [floats(1, 2, 37, 35), floats(1, 2, 70, 35), floats(1, 2, 70, 66)];
       core.nn.scaledDotProductAttention(q, k, v, { mask: floats(1, 1, 1, 70), isCausal: true });
     });
-  record('recurrent networks', 4000, () => {
-    const floats = (...shape: number[]): Tensor => numbers(shape, () => random() - 0.5);
-    const execOp = (name: string, inputs: Tensor[], attrs = {}): readonly Tensor[] =>
-      execute(listOps().get(name) as Op, inputs, attrs);
-    for (const [batch, time, features, units] of [
-      [18, 3, 5, 20],
-      [2, 0, 3, 2],
-    ]) {
+  recordRecurrentInto(recorder, RECURRENT, 4000);
+}
+
+/** Batch, time, features and units: parts of the depth, several sequences of a workgroup, ends that fill none, no steps, and units that are too many for one dispatch. */
+const RECURRENT = [
+  [18, 3, 5, 20],
+  [2, 0, 3, 2],
+  [3, 4, 2, 70],
+  [2, 2, 1, 128],
+  [17, 2, 1, 131],
+  [130, 2, 1, 33],
+  [258, 1, 1, 66],
+] as const;
+
+/**
+ * Those whose weights stay in the registers and the memory of multiprocessors. None has both 16 units and 16 steps in all, whose products would be made of
+ * TensorFloat-32.
+ */
+const FAST_RECURRENT = [
+  [3, 4, 2, 70],
+  [2, 3, 1, 128],
+  [5, 2, 3, 33],
+  [1, 1, 1, 1],
+  [130, 3, 1, 9],
+  [258, 2, 1, 13],
+] as const;
+
+/** Those whose products over all steps are made of TensorFloat-32. */
+const CORE_RECURRENT = [
+  [7, 3, 16, 17],
+  [5, 8, 20, 16],
+  [2, 0, 16, 16],
+] as const;
+
+/** @param ulp how far results may be off. */
+function recordRecurrentInto(recorder: Recorder, sizes: readonly (readonly number[])[], ulp: number): void {
+  const random = generator(23);
+  const floats = (...shape: number[]): Tensor =>
+    constant(
+      Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => random() - 0.5),
+      'float32',
+    ).reshape(shape);
+  const execOp = (name: string, inputs: Tensor[], attrs = {}): readonly Tensor[] =>
+    execute(listOps().get(name) as Op, inputs, attrs);
+  recorder.ulp = ulp;
+  for (const [batch, time, features, units] of sizes) {
+    recorder.label = `recurrent network of ${batch} × ${time} × ${features}, ${units} units`;
+    withBackend('recorder', () => {
       const [x, dh] = [floats(batch, time, features), floats(batch, time, units)];
       const [h0, c0, dH, dC] = Array.from({ length: 4 }, () => floats(batch, units));
       const weights = (gates: number): [Tensor, Tensor] => [
@@ -163,8 +455,18 @@ function recordLarge(recorder: Recorder): void {
       const gru = [x, h0, ...weights(3)];
       const [h2, , reserve2] = execOp('GRU', [...gru, floats(2, 3 * units)]);
       execOp('GRUGrad', [...gru, h2, reserve2, dh, dH], { inputGradient: true });
-    }
-  });
+    });
+  }
+}
+
+/** Recurrent networks whose weights are read once. */
+export function recordRecurrent(): Recorder {
+  const recorder = new Recorder(jsBackend);
+  recorder.capability = 90;
+  registerBackend(recorder, -1);
+  recordRecurrentInto(recorder, FAST_RECURRENT, 64);
+  recordRecurrentInto(recorder, CORE_RECURRENT, 2 ** 13);
+  return recorder;
 }
 
 /** Rows, depth and columns: whole tiles, ends of tiles, rows that begin at no multiple of 16 bytes. */
@@ -175,6 +477,12 @@ const PRODUCTS = [
 ] as const;
 /** So deep that Hopper's cores use each place for a tile several times. */
 export const DEEP_PRODUCT = [72, 420, 72] as const;
+/** So large that factors whose lines begin at no multiple of 16 bytes are copied before, both of them in one case. */
+const PADDED_PRODUCTS = [
+  [136, 130, 133, false, false],
+  [130, 129, 128, true, true],
+  [128, 131, 130, false, true],
+] as const;
 /** So deep that it is cut into parts, with batches. */
 const CUT_PRODUCT = [2, 20, 1100, 18] as const;
 /** So many tiles that these cores make wide ones. */
@@ -209,6 +517,14 @@ export function recordProducts(capability = 80): Recorder {
       }
     recorder.label = `${dtype}, batches`;
     withBackend('recorder', () => core.matmul(of(2, 1, 24, 40), of(3, 40, 16)));
+    for (const [m, k, n, transposeA, transposeB] of PADDED_PRODUCTS) {
+      recorder.label = `${dtype}, padded ${m} · ${k} · ${n}`;
+      const a = transposeA ? of(k, m) : of(m, k);
+      const b = transposeB ? of(n, k) : of(k, n);
+      withBackend('recorder', () =>
+        execute(matmul, [a, b, of(n)], { transposeA, transposeB, activation: 1 }),
+      );
+    }
     recorder.label = `${dtype}, parts`;
     withBackend('recorder', () => {
       const [batches, m, k, n] = CUT_PRODUCT;
