@@ -100,7 +100,7 @@ describe.skipIf(compiler === undefined)('tensor cores, on the processor', () => 
   it.each([
     ['products', recordProducts, 45, false, [0, 1, 12345]],
     ['convolutions', recordConvolutions, 45, false, [0, 1, 12345]],
-    ['attention', recordAttention, 48, true, [0, 1, 12345]],
+    ['attention', recordAttention, 49, true, [0, 1, 12345]],
     ['recurrent networks', recordRecurrent, 40, true, [0, 1, 12345]],
     ['products by warpgroups', () => recordProducts(90), 48, false, ORDERS],
     ['convolutions by warpgroups', () => recordConvolutions(90), 45, false, ORDERS],

@@ -77,20 +77,25 @@ const CALLS: readonly Call[] = [
     outputs: [filter],
     attrs: geometry,
   },
-  ...[64, 128].flatMap((width): Call[] => {
-    const of = [2, 4, 256, width];
+  ...[
+    [64, 4],
+    [64, 64],
+    [128, 4],
+    [128, 64],
+  ].flatMap(([width, heads]): Call[] => {
+    const of = [2, heads, 256, width];
     const attrs = { timeFirst: false, causal: true, scale: 0.125 };
     const sums = of.slice(0, 3);
     return [
       {
-        label: `attention, ${width} wide`,
+        label: `attention, ${heads} heads, ${width} wide`,
         kernel: 'ScaledDotProductAttention',
         inputs: [of, of, of],
         outputs: [of, sums],
         attrs,
       },
       {
-        label: `its gradients, ${width} wide`,
+        label: `its gradients, ${heads} heads, ${width} wide`,
         kernel: 'ScaledDotProductAttentionGrad',
         inputs: [of, of, of, of, of, sums],
         outputs: [of, of, of],

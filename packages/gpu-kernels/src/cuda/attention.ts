@@ -34,6 +34,8 @@ const WRITTEN: Readonly<Record<CoreAttention['makes'], readonly string[]>> = {
 const THREADS = 128;
 /** Bytes of a row; wider heads do not fit into the registers. */
 const MOST_ROW = 256;
+/** Bytes of shared memory that a kernel may declare, less those of what it knows of queries. */
+const MOST_SHARED = 47 * 1024;
 /** Bytes of a row of which a warp holds 32 in registers. */
 const MOST_OF_TWO = 128;
 /** Fewer workgroups of 128 rows leave multiprocessors idle. */
@@ -54,19 +56,22 @@ export function isCoreAttention(
   );
 }
 
-/** Whether so much is in registers that a warp holds no more than 16 rows. */
+/** Whether so much is in registers that a warp which makes gradients holds no more than 16 rows. */
 function isWide(dtype: CoreDType, widths: readonly [number, number]): boolean {
   return (Math.max(...widths) * 16) / lanesOf(dtype) > MOST_OF_TWO;
 }
 
-/** Rows of a workgroup, of so many rows in each plane. A factor that is read from shared memory then meets twice as many. */
+/** Rows of a workgroup, of so many rows in each plane. What is read from shared memory meets twice as many where a warp has 32 of them. */
 export function coreRows(
-  dtype: CoreDType,
-  widths: readonly [number, number],
+  { dtype, makes, width, values, mask }: Omit<CoreAttention, 'aligned' | 'rows'>,
   planes: number,
   rows: number,
+  capability: number,
 ): 64 | 128 {
-  return !isWide(dtype, widths) && planes * Math.ceil(rows / 128) >= MANY_WORKGROUPS ? 128 : 64;
+  const isMany = rows > 64 && planes * Math.ceil(rows / 128) >= MANY_WORKGROUPS;
+  // Places in a mask take registers too; from 10.0 on the compiler has too few for the gradients of keys and values.
+  if (!isMany || mask !== undefined || (makes === 'keyGradients' && capability >= 100)) return 64;
+  return makes === 'result' || !isWide(dtype, [width, values]) ? 128 : 64;
 }
 
 /** @param params of the kernels of attention, type by name. */
@@ -245,12 +250,14 @@ function text(
   const m = rows / 64;
   // Rows of a tile of the others, and how many of them are used at once: the scores of more do not fit into the registers beside the rows.
   const tile = isWide(dtype, [attention.width, attention.values]) ? 32 : 64;
-  const part = { result: tile, queryGradient: 32, keyGradients: 16 }[makes];
+  const part = { result: tile === 32 && rows === 128 ? 16 : tile, queryGradient: 32, keyGradients: 16 }[
+    makes
+  ];
   const stage = chunksOf(first, tile) + chunksOf(second, tile);
-  // The rows come through the same memory; those of the result while the first tile comes.
-  const startsOfRows = held.map((_, i) =>
-    makes === 'result' ? stage : i === 0 ? 0 : chunksOf(held[0], rows),
-  );
+  // The rows come through the same memory, where there is more of it while the first tile comes.
+  const ofRows = held.reduce((sum, factor) => sum + chunksOf(factor, rows), 0);
+  const isBeside = (stage + ofRows) * 16 <= MOST_SHARED;
+  const startsOfRows = held.map((_, i) => (isBeside ? stage : 0) + (i === 0 ? 0 : chunksOf(held[0], rows)));
   const ends = held.map((factor, i) => startsOfRows[i] + chunksOf(factor, rows));
   const [{ side }] = held;
   const byQuery = side === 'queries';
@@ -311,6 +318,8 @@ function text(
   const slopes = `f32 slopes[${m}][${part / 8}][4];
       ${forEach(`slopes[m][n][i] = -mean${ofScore};`)}
       products<${m}, ${part}, ${widthOf(second)}>(slopes, rows1, ofSecond);`;
+  const forColumns = (body: string): string => `TC_UNROLLED for (u32 n = 0; n < ${part / 8}; n++)
+        TC_UNROLLED for (u32 e = 0; e < 2; e++) { const u32 q = part + n * 8u + lane % 4u * 2u + e; ${body} }`;
   const addTo = (sums: string, weights: string, factor: Factor): string =>
     `add<${m}, ${part}, ${widthOf(factor)}>(${sums}, ${weights}, ${factor === first ? 'ofFirst' : 'ofSecond'});`;
   const body = {
@@ -334,14 +343,12 @@ function text(
       ${masked}
       ${forEach(`scores[m][n][i] = ${power} * slopes[m][n][i];`)}
       ${addTo('sums', 'scores', first)}`,
-    keyGradients: `f32 base[${part / 8}][2], mean[${part / 8}][2];
-      TC_UNROLLED for (u32 n = 0; n < ${part / 8}; n++)
-        TC_UNROLLED for (u32 e = 0; e < 2; e++) {
-          const u32 q = part + n * 8u + lane % 4u * 2u + e;
-          base[n][e] = ${baseOf('known[stage][0][q]')}; mean[n][e] = known[stage][1][q];
-        }
+    keyGradients: `f32 mean[${part / 8}][2];
+      ${forColumns('mean[n][e] = known[stage][1][q];')}
       ${scores}
       ${slopes}
+      f32 base[${part / 8}][2];
+      ${forColumns(`base[n][e] = ${baseOf('known[stage][0][q]')};`)}
       ${masked}
       ${forEach(`scores[m][n][i] = ${power}; slopes[m][n][i] *= scores[m][n][i];`)}
       ${addTo('ofValues', 'scores', second)}
@@ -420,17 +427,18 @@ function text(
   const u32 queriesBase = apart ? b * p.queries * p.heads + h : plane * p.queries;
   const u32 keysBase = apart ? b * p.keys * p.heads + h : plane * p.keys;
   const f32 scale = ${makes === 'result' ? 'fabsf(p.scale)' : 'p.scale'};
-  u32 from = 0u, last = p.${first.side};
+  u32 ${byQuery ? '' : 'from = 0u, '}last = p.${first.side};
+  ${byQuery ? 'const u32 from = 0u;' : ''}
   ${byQuery ? `if (p.causal != 0u) last = wg_min(last, top + ${rows}u);` : 'if (p.causal != 0u) from = top;'}
-  ${makes === 'result' ? `if (from < last) ${fetchTile('0u', 'from')}` : ''}
+  ${isBeside ? `if (from < last) ${fetchTile('0u', 'from')}` : ''}
   ${fetchRows}
   tc_commit(); tc_wait<0>(); __syncthreads();
   ${loadRows}
-  ${makes === 'result' ? '' : `__syncthreads();\n  if (from < last) ${fetchTile('0u', 'from')}`}
+  ${isBeside ? '' : `__syncthreads();\n  if (from < last) ${fetchTile('0u', 'from')}`}
   ${prepared}
   f32 sums[${m}][${widthOf(made) / 8}][4] = {};
-  u32 stage = 0u;
   for (u32 begin = from; begin < last; begin += ${tile}u) {
+    const u32 stage = (begin - from) / ${tile}u % 2u;
     tc_wait<0>(); __syncthreads();
     if (begin + ${tile}u < last) ${fetchTile('(stage ^ 1u)', `begin + ${tile}u`)}
     const tc_chunk* const here = tile + stage * ${stage}u;
@@ -441,7 +449,6 @@ function text(
       const tc_chunk* const ofSecond = shared<${widthOf(second)}>(here + ${chunksOf(first, tile)}, part, 0);
       ${body}
     }
-    stage ^= 1u;
   }
   ${stored}
 #undef MMA

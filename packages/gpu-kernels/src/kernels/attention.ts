@@ -285,17 +285,14 @@ function onTensorCores(
   const widths = [width, values] as const;
   if (!isCoreAttention(dtype, mask, widths, [queries, keys])) return undefined;
   const filled = (size: number): number => Math.ceil(size / 16) * 16;
-  const dispatchOf = (each: CoreAttention['makes']): CudaDispatch => {
+  const dispatchOf = (each: CoreAttention['makes'], capability: number): CudaDispatch => {
     const count = each === 'keyGradients' ? keys : queries;
-    const rows = coreRows(dtype, widths, batch * heads, count);
+    const core = { dtype, makes: each, width: filled(width), values: filled(values), mask };
+    const rows = coreRows(core, batch * heads, count, capability);
     const program = coreAttention(
       {
-        dtype,
-        makes: each,
-        width: filled(width),
-        values: filled(values),
+        ...core,
         aligned: width % lanesOf(dtype) === 0 && values % lanesOf(dtype) === 0,
-        mask,
         rows,
       },
       PARAMS,
@@ -308,7 +305,7 @@ function onTensorCores(
     };
   };
   return perCapability((capability) => {
-    const dispatches = makes.map(dispatchOf);
+    const dispatches = makes.map((each) => dispatchOf(each, capability));
     return dispatches.every(({ program }) => runsOn(program, capability))
       ? { dispatches, scratch: 0 }
       : undefined;

@@ -33,8 +33,8 @@ import {
 import { gpuKernel } from '../kernels/registry.ts';
 import type { ShimDispatch } from './cuda-shim.ts';
 
-/** The first GPUs of NVIDIA for which there are programs of their own: Ampere and Hopper. */
-const FIRST_CAPABILITIES = [80, 90];
+/** The first GPUs of NVIDIA for which there are programs of their own: Ampere, Hopper and Blackwell. */
+const FIRST_CAPABILITIES = [80, 90, 100];
 
 /** A call of a kernel, with what the host made of it. */
 export interface Recorded {
