@@ -205,13 +205,9 @@ function transformer(policy: Policy): (tf: Tf, isTiny: boolean) => () => Tensor 
       for (const { before, projections, joined, between, wide, narrow } of model.blocks) {
         const [q, k, v] = tf
           .split(call(projections, call(before, x)), 3, -1)
-          .map((part) => part.reshape([batch, time, heads, width / heads]).transpose([0, 2, 1, 3])) as [
-          Tensor,
-          Tensor,
-          Tensor,
-        ];
-        const seen = tf.nn.scaledDotProductAttention(q, k, v, { isCausal: true });
-        x = x.add(call(joined, seen.transpose([0, 2, 1, 3]).reshape([batch, time, width])));
+          .map((part) => part.reshape([batch, time, heads, width / heads])) as [Tensor, Tensor, Tensor];
+        const seen = tf.nn.scaledDotProductAttention(q, k, v, { isCausal: true, timeFirst: true });
+        x = x.add(call(joined, seen.reshape([batch, time, width])));
         x = x.add(call(narrow, tf.nn.gelu(call(wide, call(between, x)), { approximate: true })));
       }
       const logits = call(model.logits, call(model.last, x)).cast('float32');
