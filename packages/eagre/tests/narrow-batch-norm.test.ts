@@ -6,7 +6,7 @@ import { constant, nn, type Tensor, withBackend } from '@eagre/core';
 import { tfFunction } from '@eagre/graph';
 import * as tf from 'eagre';
 import { afterEach, describe, expect, it } from 'vitest';
-import { generator } from './values.ts';
+import { generator } from '../../testing/src/values.ts';
 
 type Half = 'float16' | 'bfloat16';
 
