@@ -2,8 +2,8 @@
 import {
   type Allocator,
   type CudaMemory,
-  devicePolicy,
   InvalidArgumentError,
+  type MemoryPolicy,
   ResourceExhaustedError,
   type Storage,
   type Watcher,
@@ -42,7 +42,7 @@ export class CudaAllocator extends GpuAllocator<DeviceMemory> {
     watcher: Watcher | undefined,
   ) {
     const { bytes } = stream.device.info();
-    super(host, watcher, undefined, devicePolicy(bytes));
+    super(host, watcher, undefined, policyOf(bytes));
     this.cuda = { gpu, mark: () => this.#mark(), group: (all) => NcclGroup.of(addon, all.map(ofCuda)) };
     this.stream = stream;
     this.#most = bytes;
@@ -167,4 +167,18 @@ export class CudaAllocator extends GpuAllocator<DeviceMemory> {
 function ofCuda(allocator: Allocator): CudaAllocator {
   if (allocator instanceof CudaAllocator) return allocator;
   throw new InvalidArgumentError('NCCL adds values up between GPUs of NVIDIA only');
+}
+
+const LEAST = 8 * 2 ** 20;
+
+/** The driver takes long to give and take memory: it is kept, and what was dropped is looked for only when much was lent out. */
+function policyOf(bytes: number): MemoryPolicy {
+  const part = (of: number): number => Math.max(LEAST, Math.floor(bytes / of));
+  return {
+    collectAfter: part(256),
+    collectAfterMost: part(64),
+    collectAloneAfter: part(64),
+    collectAllAfter: part(3),
+    poolLimit: bytes,
+  };
 }

@@ -1,7 +1,7 @@
 /** The contract between Eagre's core and the code that computes: dtypes, memory, kernels, scalar programs, errors. */
 
 export * from './buffer/host-allocator.ts';
-export { devicePolicy, type MemoryPolicy, PooledAllocator, type Watcher } from './buffer/pooled-allocator.ts';
+export { type MemoryPolicy, PooledAllocator, type Watcher } from './buffer/pooled-allocator.ts';
 export * from './buffer/storage.ts';
 export * from './cast.ts';
 export * from './device/backend.ts';

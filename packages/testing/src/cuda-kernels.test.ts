@@ -132,7 +132,7 @@ describe.skipIf(compiler === undefined)('tensor cores, on the processor', () => 
       ).reshape(shape);
     withBackend('recorder', () => {
       const [m, k, n] = DEEP_PRODUCT;
-      core.matmul(of('float32', m, k), of('float32', k, n));
+      core.matmul(of('float32', m, k), of('float32', n, k), { transposeB: true });
       core.matmul(of('bfloat16', m, k), of('bfloat16', k, n));
     });
     const mistakes: readonly (readonly [what: string, text: RegExp, instead: string])[] = [

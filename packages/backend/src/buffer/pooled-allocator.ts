@@ -107,18 +107,6 @@ const hostPolicy: MemoryPolicy = {
   poolLimit: 512 * MIB,
 };
 
-/** Of a device with so many bytes, whose driver takes long to give and take memory: it is kept, and looked for only when much was lent out. */
-export function devicePolicy(bytes: number): MemoryPolicy {
-  const part = (of: number, least: number): number => Math.max(least, Math.floor(bytes / of));
-  return {
-    collectAfter: part(256, hostPolicy.collectAfter),
-    collectAfterMost: part(64, hostPolicy.collectAfter),
-    collectAloneAfter: part(64, hostPolicy.collectAfter),
-    collectAllAfter: part(3, hostPolicy.collectAfter),
-    poolLimit: bytes,
-  };
-}
-
 /**
  * Memory in buffers that are taken from somewhere. What is given back explicitly, and with a watcher also what was merely dropped and
  * collected, is kept in lists by size and lent out again: no fresh pages, no work for V8, and often still in the cache. Small tensors
