@@ -1,6 +1,8 @@
 // Attention on the tensor cores of NVIDIA, by tiles whose scores are never in memory. A workgroup has 64 or 128 rows, a warp 16 or 32 of them, in registers; the others
 // pass in tiles through shared memory, where the next tile arrives while one is used. One kernel makes the result, one the gradient of queries, and one those of keys and values.
+
 import type { DType } from '@eagre/backend';
+import { dy, type Factor, key, query, value } from '../kernels/attention-factors.ts';
 import type { CudaProgram } from '../kernels/kernel.ts';
 import { type CoreDType, coreProgram, elementOf, kernelText, lanesOf } from './tensor-cores.ts';
 
@@ -206,18 +208,6 @@ const ADD_WORDS = `template <int M, int Others, int Width> __device__ __forceinl
 
 const LOWEST = `__device__ __forceinline__ f32 lowest() { return wg_bitcast<f32>(0xff800000u); }
 __device__ __forceinline__ f32 finite(f32 x) { return x == lowest() ? 0.0f : x; }`;
-
-type Side = 'queries' | 'keys';
-/** A factor: its buffer, and which of the sides and widths it has. */
-interface Factor {
-  readonly buffer: string;
-  readonly side: Side;
-  readonly width: 'width' | 'values';
-}
-const query: Factor = { buffer: 'query', side: 'queries', width: 'width' };
-const key: Factor = { buffer: 'key', side: 'keys', width: 'width' };
-const value: Factor = { buffer: 'value', side: 'keys', width: 'values' };
-const dy: Factor = { buffer: 'dy', side: 'queries', width: 'values' };
 
 /** The rows of a kernel, and the others that pass. The products of the first ones are scores, those of the second ones what weights' slopes are made of. */
 const FACTORS = {

@@ -108,7 +108,7 @@ function keyOf(inputs: readonly TensorRef[], outputs: readonly TensorRef[], attr
 
 function keyOfValue(value: AttrValue | undefined): string {
   if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value);
-  return Array.isArray(value) ? `[${value.map(keyOfValue).join()}]` : (JSON.stringify(value) ?? '');
+  return Array.isArray(value) ? `[${value.map(keyOfValue).join()}]` : String(value);
 }
 
 /** A GPU that runs the kernels of this package. It computes later: errors that depend on values are thrown by the next read. */

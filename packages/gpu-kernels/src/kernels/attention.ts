@@ -1,5 +1,6 @@
 // Attention by tiles: the scores of 32 rows with 32 others are made, used and forgotten. Of a sequence of tiles the forward kernel keeps the largest
 // score and the sum of exponentials; the gradients know both from the forward kernel's log-sum-exp.
+
 import type { DType } from '@eagre/backend';
 import {
   CORE_BUFFERS,
@@ -9,6 +10,7 @@ import {
   isCoreAttention,
 } from '../cuda/attention.ts';
 import { lanesOf } from '../cuda/tensor-cores.ts';
+import { dy, type Factor, key, query, type Side, value } from './attention-factors.ts';
 import { broadcastSteps, rawLoad } from './elements.ts';
 import {
   alwaysFits,
@@ -51,18 +53,6 @@ const PARAMS = {
   m3: 'u32',
   scale: 'f32',
 } as const;
-
-type Side = 'queries' | 'keys';
-/** A tensor that is a factor: its buffer, how many rows it has, and how wide they are. */
-interface Factor {
-  readonly buffer: string;
-  readonly side: Side;
-  readonly width: 'width' | 'values';
-}
-const query: Factor = { buffer: 'query', side: 'queries', width: 'width' };
-const key: Factor = { buffer: 'key', side: 'keys', width: 'width' };
-const value: Factor = { buffer: 'value', side: 'keys', width: 'values' };
-const dy: Factor = { buffer: 'dy', side: 'queries', width: 'values' };
 
 const FUNCTIONS = `
 fn rowAt(timeFirst: u32, b: u32, heads: u32, h: u32, time: u32, i: u32) -> u32 {
