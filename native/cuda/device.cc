@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "image.h"
 
@@ -64,7 +65,8 @@ void Transfer::finish(void* to) {
   pinned_ = {};
 }
 
-Device::Device(std::shared_ptr<const Driver> driver, int ordinal) : driver_(std::move(driver)) {
+Device::Device(std::shared_ptr<const Driver> driver, int ordinal)
+    : driver_(std::move(driver)), launcher_([this] { driver_->cuCtxSetCurrent(context_); }) {
   const int count = driver_->devices();
   if (ordinal < 0 || ordinal >= count)
     throw Failure("NOT_FOUND", "there is no GPU " + std::to_string(ordinal) + ": the driver has " + std::to_string(count));
@@ -102,6 +104,7 @@ Device::Device(std::shared_ptr<const Driver> driver, int ordinal) : driver_(std:
 
 void Device::close() noexcept {
   if (closed_) return;
+  launcher_.finish();
   closed_ = true;
   // Of a context that is lost, all of this fails, and there is nothing left to give back.
   driver_->cuCtxSetCurrent(context_);
@@ -138,11 +141,40 @@ void Device::keep_memory() {
   driver_->check(driver_->cuMemPoolSetAttribute(pool_, kReleaseThreshold, &all), "cuMemPoolSetAttribute");
 }
 
-void Device::enter() const {
+void Device::check_usable() const {
   if (closed_) throw Failure("FAILED_PRECONDITION", "the GPU was closed");
-  if (!lost_.empty())
-    throw Failure("UNAVAILABLE", "the GPU is lost (" + lost_ + "): its tensors are gone; the driver wants a new process", lost_);
+  if (lost_.empty()) return;
+  // What has ended it is told first.
+  if (late_ != nullptr) std::rethrow_exception(std::exchange(late_, nullptr));
+  throw Failure("UNAVAILABLE", "the GPU is lost (" + lost_ + "): its tensors are gone; the driver wants a new process", lost_);
+}
+
+void Device::enter() const {
+  settle();
+  check_usable();
   check(driver_->cuCtxSetCurrent(context_), "cuCtxSetCurrent");
+}
+
+void Device::settle() const {
+  launcher_.finish();
+  note_late();
+}
+
+void Device::note_late() const {
+  if (!launcher_.has_failed()) return;
+  const std::exception_ptr failure = launcher_.take_failure();
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Failure& said) {
+    if (ends_context(said.result)) lost_ = said.name;
+  } catch (...) {
+  }
+  if (late_ == nullptr) late_ = failure;
+}
+
+void Device::throw_late() const {
+  note_late();
+  if (late_ != nullptr) std::rethrow_exception(std::exchange(late_, nullptr));
 }
 
 void Device::check(CUresult result, const char* function) const {
@@ -180,7 +212,7 @@ CUdeviceptr Device::allocate(size_t bytes) {
   CUresult result = take(&memory, bytes);
   if (result == kOutOfMemory) {
     // What was freed in the order of the stream is free once the stream is there, and in pieces until it is given back.
-    synchronize();
+    check(driver_->cuStreamSynchronize(stream_), "cuStreamSynchronize");
     if (pool_ != nullptr && driver_->cuMemPoolTrimTo != nullptr) check(driver_->cuMemPoolTrimTo(pool_, 0), "cuMemPoolTrimTo");
     result = take(&memory, bytes);
   }
@@ -216,6 +248,7 @@ void Device::write(CUdeviceptr to, const void* bytes, size_t count) {
 
 std::unique_ptr<Transfer> Device::start_read(CUdeviceptr from, size_t count) {
   enter();
+  throw_late();
   check_range(from, count, "read");
   const Pinned pinned = pin(count);
   CUresult result = count == 0 ? kSuccess : driver_->cuMemcpyDtoHAsync_v2(pinned.data, from, count, stream_);
@@ -287,7 +320,7 @@ void Device::unload(uint32_t number) {
   enter();
   Module& module = known(modules_, number, "module");
   // Its kernels may be running.
-  synchronize();
+  check(driver_->cuStreamSynchronize(stream_), "cuStreamSynchronize");
   for (const uint32_t function : module.functions) functions_.erase(function);
   epoch_++;
   const CUresult result = driver_->cuModuleUnload(module.module);
@@ -396,17 +429,29 @@ void Device::drop_product(uint32_t product) {
   epoch_++;
 }
 
+// Nothing here touches what only the caller's thread may: see `Launcher`.
 void Device::run(const Launch& launch, CUstream stream) const {
   if (launch.product != nullptr) return launch.product->run(operands_of(launch.arguments, launch.product->operands()).data(), stream);
   const uint32_t *grid = launch.head.grid, *block = launch.head.block;
-  check(with_arguments(launch.arguments, launch.head.bytes, [&](void** extra) {
+  driver_->check(with_arguments(launch.arguments, launch.head.bytes, [&](void** extra) {
     return driver_->cuLaunchKernel(launch.function.handle, grid[0], grid[1], grid[2], block[0], block[1], block[2], launch.function.shared, stream, nullptr, extra);
   }), "cuLaunchKernel");
 }
 
+void Device::run_all(const std::vector<Launch>& launches) const {
+  for (const Launch& launch : launches) run(launch, stream_);
+}
+
 void Device::launch_all(const void* list, size_t bytes) {
-  enter();
-  for (const Launch& launch : read_launches(list, bytes)) run(launch, stream_);
+  throw_late();
+  check_usable();
+  std::string copy(static_cast<const char*>(list), bytes);
+  std::vector<Launch> launches = read_launches(copy.data(), bytes);
+  launcher_.add([this, copy = std::move(copy), launches = std::move(launches)]() mutable {
+    // A short text moves with its object.
+    for (Launch& launch : launches) launch.arguments = copy.data() + launch.at + sizeof launch.head;
+    run_all(launches);
+  });
 }
 
 // Calls `body` with a launch as a node of graphs has it.
@@ -485,6 +530,7 @@ CUresult Device::build(Graph& graph, const std::vector<Launch>& launches) {
 
 uint32_t Device::make_graph(const void* list, size_t bytes) {
   enter();
+  throw_late();
   const std::vector<Launch> launches = read_launches(list, bytes);
   if (!info_.has_graphs || launches.empty()) return 0;
   Graph graph;
@@ -499,36 +545,46 @@ uint32_t Device::make_graph(const void* list, size_t bytes) {
   return next_++;
 }
 
-bool Device::launch_graph(uint32_t number, const void* list, size_t bytes) {
-  enter();
-  Graph& graph = known(graphs_, number, "graph");
-  if (graph.list.size() != bytes) return false;
-  const char* given = static_cast<const char*>(list);
+// @returns false, and nothing is launched, where the graph cannot do it.
+bool Device::run_graph(Graph& graph, const std::string& list) {
   // What is as it was needs no look, unless something has been given back meanwhile.
   const bool is_stale = graph.epoch != epoch_;
-  if (is_stale || std::memcmp(graph.list.data(), given, bytes) != 0) {
+  if (is_stale || graph.list != list) {
     std::vector<std::pair<size_t, Launch>> changed;
     size_t i = 0, size = 0;
-    for (size_t at = 0; at < bytes; at += size, i++) {
+    for (size_t at = 0; at < list.size(); at += size, i++) {
       LaunchHead head;
       std::memcpy(&head, graph.list.data() + at, sizeof head);
       size = bytes_of(head);
-      const bool is_same = std::memcmp(graph.list.data() + at, given + at, size) == 0;
+      const bool is_same = graph.list.compare(at, size, list, at, size) == 0;
       if (is_same && !is_stale) continue;
-      const Launch launch = read_launch(list, bytes, at);
+      const Launch launch = read_launch(list.data(), list.size(), at);
       if (head.kind != launch.head.kind || head.function != launch.head.function || head.bytes != launch.head.bytes) return false;
       if (!is_same) changed.emplace_back(i, launch);
     }
     for (const auto& [node, launch] : changed) {
       const CUresult result = set_node(graph, graph.nodes[node], launch);
       if (launch.product != nullptr && result == kNotSupported) return false;
-      check(result, launch.product == nullptr ? "cuGraphExecKernelNodeSetParams" : "cuGraphExecChildGraphNodeSetParams");
+      driver_->check(result, launch.product == nullptr ? "cuGraphExecKernelNodeSetParams" : "cuGraphExecChildGraphNodeSetParams");
       // What was launched before keeps its arguments.
-      std::memcpy(&graph.list[launch.at], given + launch.at, launch.bytes);
+      std::memcpy(&graph.list[launch.at], &list[launch.at], launch.bytes);
     }
     graph.epoch = epoch_;
   }
-  check(driver_->cuGraphLaunch(graph.executable, stream_), "cuGraphLaunch");
+  driver_->check(driver_->cuGraphLaunch(graph.executable, stream_), "cuGraphLaunch");
+  return true;
+}
+
+bool Device::launch_graph(uint32_t number, const void* list, size_t bytes) {
+  throw_late();
+  check_usable();
+  Graph& graph = known(graphs_, number, "graph");
+  if (graph.list.size() != bytes || *graph.is_broken) return false;
+  launcher_.add([this, &graph, copy = std::string(static_cast<const char*>(list), bytes)] {
+    if (!*graph.is_broken && run_graph(graph, copy)) return;
+    *graph.is_broken = true;
+    run_all(read_launches(copy.data(), copy.size()));
+  });
   return true;
 }
 
@@ -545,6 +601,7 @@ void Device::destroy(Graph& graph) const noexcept {
 
 uint32_t Device::record() {
   enter();
+  throw_late();
   CUevent event = nullptr;
   check(driver_->cuEventCreate(&event, kDisableTiming), "cuEventCreate");
   const CUresult result = driver_->cuEventRecord(event, stream_);
@@ -575,6 +632,7 @@ void Device::drop(uint32_t number) {
 
 void Device::synchronize() {
   enter();
+  throw_late();
   check(driver_->cuStreamSynchronize(stream_), "cuStreamSynchronize");
 }
 

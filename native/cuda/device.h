@@ -7,6 +7,7 @@
 
 #include "cublas_lt.h"
 #include "driver.h"
+#include "launcher.h"
 
 namespace eagre::cuda {
 
@@ -87,12 +88,15 @@ class Device : public std::enable_shared_from_this<Device> {
   size_t workspace(uint32_t product) const;
   // What was launched still runs to its end; graphs that have it do, too.
   void drop_product(uint32_t product);
-  // The launches of a list, one by one.
+  // The launches of a list, one by one. They are told to the driver later, before any other call: what it says of them is thrown by one of the next
+  // launches, graphs, reads or waits.
   void launch_all(const void* list, size_t bytes);
+  // Has the driver told now what was launched. Throws nothing that it says.
+  void settle() const;
   // The number of a graph that does what a list says, or 0 where the driver cannot make it. Nothing is launched.
   uint32_t make_graph(const void* list, size_t bytes);
-  // Launches a list by a graph, whose nodes take the arguments of this list first, where they are others.
-  // @returns false, and nothing is done, where the list has other kernels than the graph.
+  // Launches a list by a graph, whose nodes take the arguments of this list first, where they are others; also later, as `launch_all`.
+  // @returns false, and nothing is done, where the graph cannot do what the list says, or could not the last time: then it was done one by one.
   bool launch_graph(uint32_t graph, const void* list, size_t bytes);
   // What was launched still runs to its end.
   void drop_graph(uint32_t graph);
@@ -137,17 +141,27 @@ class Device : public std::enable_shared_from_this<Device> {
     // What it does now, and the state of memory and kernels in which that was checked.
     std::string list;
     uint64_t epoch = 0;
+    // Whether it cannot do what it was asked last.
+    std::shared_ptr<std::atomic<bool>> is_broken = std::make_shared<std::atomic<bool>>(false);
   };
   template <class F> static CUresult with_node(const Launch& launch, F body);
   Launch read_launch(const void* list, size_t bytes, size_t at) const;
   std::vector<Launch> read_launches(const void* list, size_t bytes) const;
   void run(const Launch& launch, CUstream stream) const;
+  void run_all(const std::vector<Launch>& launches) const;
+  bool run_graph(Graph& graph, const std::string& list);
   CUresult build(Graph& graph, const std::vector<Launch>& launches);
   CUresult capture(const Launch& launch, CUgraph* graph);
   CUresult add_node(Graph& graph, const Launch& launch);
   CUresult set_node(const Graph& graph, CUgraphNode node, const Launch& launch);
   void destroy(Graph& graph) const noexcept;
+  // Begins every call but launches: the driver is told what was launched before.
   void enter() const;
+  // Failure where nothing can be called any more.
+  void check_usable() const;
+  // Notes what the driver said of launches meanwhile, and throws it where it has not been thrown yet.
+  void note_late() const;
+  void throw_late() const;
   void check(CUresult result, const char* function) const;
   bool is_done(CUevent event) const;
   void wait_for(const Device& other) const;
@@ -192,6 +206,9 @@ class Device : public std::enable_shared_from_this<Device> {
   std::multimap<size_t, Pinned> pinned_;
   size_t pinned_bytes_ = 0;
   std::set<Transfer*> transfers_;
+  // What a launch said that was told to the driver later.
+  mutable std::exception_ptr late_;
+  mutable Launcher launcher_;
 };
 
 }  // namespace eagre::cuda

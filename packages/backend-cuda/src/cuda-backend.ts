@@ -6,6 +6,7 @@ import {
   type NumericDType,
   type Plan,
   placement,
+  type Storage,
   type Watcher,
 } from '@eagre/backend';
 import {
@@ -47,6 +48,8 @@ export class CudaBackend extends DispatchingBackend {
   readonly #capability: number;
   readonly #kernels: CudaKernels;
   readonly #products: LibraryProducts;
+  /** For products of the library: what the one needed that needs most. */
+  #workspace: Storage | undefined;
   /** Of dispatches that were looked at. */
   readonly #needs = new WeakMap<CudaDispatches, Needs>();
   #hasWarned = false;
@@ -101,6 +104,12 @@ export class CudaBackend extends DispatchingBackend {
     };
   }
 
+  /** Has the driver told now what was called before; other threads tell it meanwhile. Errors are thrown by the next read. */
+  settle(): void {
+    const { device } = this.#stream;
+    called(() => device.settle());
+  }
+
   /** Gives the GPU back. What is still on it is gone. */
   close(): void {
     this.allocator.close();
@@ -128,6 +137,17 @@ export class CudaBackend extends DispatchingBackend {
     return undefined;
   }
 
+  #workspaceOf({ workspace }: LibraryCall): number | undefined {
+    if (workspace === 0) return undefined;
+    let known = this.#workspace;
+    if (known === undefined || known.capacity < workspace) {
+      this.#workspace = undefined;
+      known?.release();
+      this.#workspace = known = this.allocator.allocateAlone(workspace);
+    }
+    return known.address;
+  }
+
   #needsOf({ dispatches }: CudaDispatches): Needs {
     const own = dispatches.flatMap(({ program }) => ('print' in program ? [program] : []));
     return {
@@ -150,7 +170,7 @@ export class CudaBackend extends DispatchingBackend {
     dispatch: Dispatch | CudaDispatch | LibraryCall,
     given: readonly Operand[],
   ): void {
-    if ('product' in dispatch) this.#stream.product(dispatch, given);
+    if ('product' in dispatch) this.#stream.product(dispatch, given, this.#workspaceOf(dispatch));
     else this.#stream.dispatch(name, dispatch, given);
   }
 }

@@ -68,20 +68,27 @@ export class LaunchList {
     this.#count++;
   }
 
-  addProduct({ product, operands, offsets }: LibraryCall, given: readonly Operand[]): void {
-    const end = this.#length + HEAD + POINTER_WORDS * operands.length;
+  /** @param workspace where its workspace is, if it needs one. */
+  addProduct(
+    { product, operands, offsets }: LibraryCall,
+    given: readonly Operand[],
+    workspace?: number,
+  ): void {
+    const count = operands.length + (workspace === undefined ? 0 : 1);
+    const end = this.#length + HEAD + POINTER_WORDS * count;
     if (end > this.#words.length) this.#grow(end);
     const words = this.#words;
     let at = this.#length;
     words[at] = product;
     // It has no grid and no block.
     words.fill(0, at + 1, at + 7);
-    words[at + 7] = operands.length;
-    words[at + 8] = 4 * POINTER_WORDS * operands.length;
+    words[at + 7] = count;
+    words[at + 8] = 4 * POINTER_WORDS * count;
     words[at + 9] = PRODUCT;
     at += HEAD;
-    for (let i = 0; i < operands.length; i++) {
-      const address = addressOf(given, operands[i]) + offsets[i];
+    for (let i = 0; i < count; i++) {
+      const address =
+        i < operands.length ? addressOf(given, operands[i]) + offsets[i] : (workspace as number);
       words[at] = address % 2 ** 32;
       words[at + 1] = Math.floor(address / 2 ** 32);
       at += POINTER_WORDS;

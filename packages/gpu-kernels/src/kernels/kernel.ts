@@ -86,6 +86,8 @@ export interface LibraryCall {
   readonly operands: readonly number[];
   /** For each operand the byte at which the call begins. */
   readonly offsets: readonly number[];
+  /** Bytes that it needs besides: all calls on a GPU share them, as they run one behind the other. */
+  readonly workspace: number;
 }
 
 /** What a GPU runs instead of a dispatch, in this order, with a temporary as `CudaDispatches` has it. */
