@@ -12,6 +12,7 @@ import { textOf } from '../../packages/backend-cuda/src/kernels.ts';
 import { findCompiler } from '../../packages/backend-cuda/src/libraries.ts';
 import {
   recordAttention,
+  recordBroughtProducts,
   recordCalls,
   recordConvolutions,
   recordProducts,
@@ -54,7 +55,14 @@ function variants(program) {
 function texts(first) {
   const found = new Map();
   const add = (program) => found.set(textOf(program), program);
-  for (const record of [recordAttention, recordProducts, recordConvolutions, recordCalls, recordModels]) {
+  for (const record of [
+    recordAttention,
+    recordProducts,
+    recordBroughtProducts,
+    recordConvolutions,
+    recordCalls,
+    recordModels,
+  ]) {
     const { programs, functions } = record();
     programs.forEach(add);
     for (const each of functions) variants(each).forEach(add);

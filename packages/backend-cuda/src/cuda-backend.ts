@@ -37,6 +37,7 @@ export class CudaBackend extends DispatchingBackend {
   readonly #stream: Stream;
   readonly #device: NativeDevice;
   readonly #capability: number;
+  readonly #hasTensorMaps: boolean;
   readonly #kernels: CudaKernels;
   readonly #products: LibraryProducts;
   #hasWarned = false;
@@ -49,12 +50,13 @@ export class CudaBackend extends DispatchingBackend {
     watcher: Watcher | undefined,
   ) {
     super();
-    const { name, capability, driverVersion } = device.info();
+    const { name, capability, driverVersion, hasTensorMaps } = device.info();
     this.name = index === 0 ? 'cuda' : `cuda${index}`;
     this.deviceIndex = index;
     this.description = `CUDA ${versionOf(driverVersion)}, ${name}, compute capability ${Math.floor(capability / 10)}.${capability % 10}`;
     this.#device = device;
     this.#capability = capability;
+    this.#hasTensorMaps = hasTensorMaps;
     this.#kernels = new CudaKernels(images, device);
     this.#stream = new Stream(device, this.#kernels);
     this.#products = new LibraryProducts(this.#stream);
@@ -106,13 +108,16 @@ export class CudaBackend extends DispatchingBackend {
     return this.#products.instead(of.library, operands) ?? this.#ofCuda(of);
   }
 
-  /** What needs a newer GPU, or fewer bits of float32 than the program wants, is left to the other kernels; so is, with a warning, what nobody compiled. */
+  /** What needs a newer GPU, tensor maps that the driver lacks, or fewer bits of float32 than the program wants, is left to the other kernels; so is, with a warning, what nobody compiled. */
   #ofCuda({ cuda }: Pick<Dispatch, 'cuda'>): CudaDispatches | undefined {
-    const made = cuda?.(this.#capability);
-    if (made === undefined) return undefined;
-    const own = made.dispatches.flatMap(({ program }) => ('print' in program ? [program] : []));
-    if (!placement.tensorFloat32 && own.some((program) => program.isTensorFloat32)) return undefined;
-    if (own.every((program) => this.#kernels.has(program))) return made;
+    const first = cuda?.(this.#capability);
+    if (first === undefined) return undefined;
+    let made: CudaDispatches | undefined = this.#hasTensorMaps ? first : (first.withoutMaps ?? first);
+    for (; made !== undefined; made = made.withoutMaps) {
+      const own = made.dispatches.flatMap(({ program }) => ('print' in program ? [program] : []));
+      if (!placement.tensorFloat32 && own.some((program) => program.isTensorFloat32)) return undefined;
+      if (own.every((program) => this.#kernels.has(program))) return made;
+    }
     this.#warn();
     return undefined;
   }
