@@ -27,6 +27,14 @@ import { CudaKernels } from './kernels.ts';
 import { LibraryProducts } from './library-products.ts';
 import { Stream } from './stream.ts';
 
+/** What dispatches of kernels in CUDA C++ need. */
+interface Needs {
+  /** That programs allow fewer bits of float32. */
+  readonly tensorFloat32: boolean;
+  /** Whether all of them are compiled, or can be, and the driver has the tensor maps that they need. */
+  readonly areThere: boolean;
+}
+
 /** A GPU through CUDA. */
 export class CudaBackend extends DispatchingBackend {
   readonly name: string;
@@ -40,6 +48,8 @@ export class CudaBackend extends DispatchingBackend {
   readonly #hasTensorMaps: boolean;
   readonly #kernels: CudaKernels;
   readonly #products: LibraryProducts;
+  /** Of dispatches that were looked at. */
+  readonly #needs = new WeakMap<CudaDispatches, Needs>();
   #hasWarned = false;
 
   constructor(
@@ -110,16 +120,26 @@ export class CudaBackend extends DispatchingBackend {
 
   /** What needs a newer GPU, tensor maps that the driver lacks, or fewer bits of float32 than the program wants, is left to the other kernels; so is, with a warning, what nobody compiled. */
   #ofCuda({ cuda }: Pick<Dispatch, 'cuda'>): CudaDispatches | undefined {
-    const first = cuda?.(this.#capability);
-    if (first === undefined) return undefined;
-    let made: CudaDispatches | undefined = this.#hasTensorMaps ? first : (first.withoutMaps ?? first);
+    let made = cuda?.(this.#capability);
+    if (made === undefined) return undefined;
     for (; made !== undefined; made = made.withoutMaps) {
-      const own = made.dispatches.flatMap(({ program }) => ('print' in program ? [program] : []));
-      if (!placement.tensorFloat32 && own.some((program) => program.isTensorFloat32)) return undefined;
-      if (own.every((program) => this.#kernels.has(program))) return made;
+      let needs = this.#needs.get(made);
+      if (needs === undefined) this.#needs.set(made, (needs = this.#needsOf(made)));
+      if (needs.tensorFloat32 && !placement.tensorFloat32) return undefined;
+      if (needs.areThere) return made;
     }
     this.#warn();
     return undefined;
+  }
+
+  #needsOf({ dispatches }: CudaDispatches): Needs {
+    const own = dispatches.flatMap(({ program }) => ('print' in program ? [program] : []));
+    return {
+      tensorFloat32: own.some((program) => program.isTensorFloat32),
+      areThere: own.every(
+        (program) => (program.maps === 0 || this.#hasTensorMaps) && this.#kernels.has(program),
+      ),
+    };
   }
 
   #warn(): void {
