@@ -1,7 +1,7 @@
 // Products of plain matrices by warpgroups whose tiles Hopper's TMA brings, told by one thread: on compute capability 9.0 alone, where the driver has tensor maps.
 import type { CudaDispatch, CudaProgram, TensorMap } from '../kernels/kernel.ts';
 import type { Factor, ProductSizes } from '../kernels/product-factors.ts';
-import { type CoreProduct, declared, ROWS, signatureOf } from './factor-tiles.ts';
+import { type CoreProduct, declared, ROWS, signatureOf, type Width } from './factor-tiles.ts';
 import { ALIGNMENT, GROUP, hopperPrelude, wgmma } from './hopper.ts';
 import { CHUNK_BYTES, type CoreDType, coreProgram, elementOf, kernelText, lanesOf } from './tensor-cores.ts';
 
@@ -19,8 +19,8 @@ const MOST_STAGES = 6;
 /** Sums of a warp go through shared memory, 16 rows of so many bytes at once, so that 16 bytes are stored at once. */
 const PIECE_BYTES = 16 * LINE_BYTES;
 
-/** Rows of tiles that are made together, so that what they read stays in the cache. */
-const TOGETHER = 8;
+/** Rows of tiles that are made together, so that what they read stays in the cache: as many bytes of each factor where tiles on 132 multiprocessors go on. */
+const togetherOf = (width: Width): number => (width === 256 ? 16 : 8);
 
 /** Fewer rows, columns or depth fill no tile. */
 const LEAST = 64;
@@ -203,6 +203,7 @@ function text(
   const depth = depthOf(dtype);
   const [a, b] = tiles;
   const stages = stagesOf(tiles);
+  const together = togetherOf(width);
   const [ofA, stepA] = descriptor(
     a,
     dtype,
@@ -233,7 +234,7 @@ struct Place { u32 top, left, z, batch, firstStep, steps; };
 __device__ __forceinline__ Place place_of(u32 item, const Params& p) {
   const u32 tilesAcross = (p.columns + ${width - 1}u) / ${width}u, tilesDown = (p.rows + ${ROWS - 1}u) / ${ROWS}u;
   const u32 tiles = tilesAcross * tilesDown, z = item / tiles, tile = item % tiles;
-  const u32 firstRow = tile / (tilesAcross * ${TOGETHER}u) * ${TOGETHER}u, together = wg_min(tilesDown - firstRow, ${TOGETHER}u);
+  const u32 firstRow = tile / (tilesAcross * ${together}u) * ${together}u, together = wg_min(tilesDown - firstRow, ${together}u);
   const u32 number = tile - firstRow * tilesAcross, part = z % p.parts;
   const u32 all = (p.depth + ${depth - 1}u) / ${depth}u, firstStep = part * p.steps;
   return {(firstRow + number % together) * ${ROWS}u, number / together * ${width}u, z, z / p.parts, firstStep, wg_min(p.steps, all - firstStep)};

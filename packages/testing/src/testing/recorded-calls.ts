@@ -654,16 +654,26 @@ export function recordBroughtProducts(): Recorder {
           transposeB,
           1,
         );
-    if (dtype === 'bfloat16')
-      multiply(
-        'wide tiles',
-        [
-          [120, 64, 64],
-          [132, 64],
-        ],
-        false,
-        true,
-      );
+    if (dtype !== 'bfloat16') continue;
+    multiply(
+      'wide tiles',
+      [
+        [120, 64, 64],
+        [132, 64],
+      ],
+      false,
+      true,
+    );
+    // More rows of tiles than are made together.
+    multiply(
+      'many rows',
+      [
+        [1030, 64],
+        [136, 64],
+      ],
+      false,
+      true,
+    );
   }
   return recorder;
 }
