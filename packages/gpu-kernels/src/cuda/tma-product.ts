@@ -108,9 +108,9 @@ function mapOf(
 export function broughtByTma(
   product: CoreProduct,
   plain: CudaDispatch,
-  [batches, rows, columns, depth]: ProductSizes,
+  [, rows, columns, depth]: ProductSizes,
 ): CudaDispatch | undefined {
-  const { dtype, left, right, width, isPart, biasAt } = product;
+  const { dtype, left, right, isPart, biasAt } = product;
   if (Math.min(rows, columns, depth) < LEAST) return undefined;
   // The instruction reads float32 along the depth alone.
   if (dtype === 'float32' && (left.inner === 'side' || right.inner === 'side')) return undefined;
@@ -118,25 +118,33 @@ export function broughtByTma(
   const a = mapOf(tiles[0], dtype, plain.operands[0], rows, depth);
   const b = mapOf(tiles[1], dtype, plain.operands[1], columns, depth);
   if (a === undefined || b === undefined) return undefined;
-  const [, , , , parts] = plain.params;
-  const items = Math.ceil(rows / ROWS) * Math.ceil(columns / width) * batches * parts;
+  // Of each batch and part of the depth the tiles.
+  const items = plain.workgroups[0] * plain.workgroups[2];
   return {
     program: program(product, tiles),
     maps: [a, b],
     operands: plain.operands.slice(isPart || biasAt === undefined ? -1 : -2),
-    params: [...plain.params.slice(0, 5), items, ...plain.params.slice(5)],
+    params: [...plain.params, items],
     workgroups: [items, 1, 1],
   };
 }
 
 function program(product: CoreProduct, tiles: readonly [Tile, Tile]): CudaProgram {
-  const { dtype, isPart, width, left, right, batch, params, at, biasAt, activation } = product;
+  const { dtype, isPart, width, left, right, batch, params, biasAt, activation } = product;
   const factors = [left, right].map(({ inner, matrix }) => [inner, matrix?.number]);
-  const key = JSON.stringify([dtype, isPart, width, factors, batch, params, at, biasAt, activation]);
+  const key = JSON.stringify([
+    dtype,
+    isPart,
+    width,
+    factors,
+    batch,
+    params,
+    biasAt !== undefined,
+    activation,
+  ]);
   return coreProgram(`tma ${key}`, THREADS, () => {
     const { fields, pointers } = signatureOf(product);
-    const { rows, columns, depth, steps, parts, ...others } = fields;
-    const all = { rows, columns, depth, steps, parts, items: 'u32', ...others } as const;
+    const all = { ...fields, items: 'u32' } as const;
     const own = pointers.slice(2);
     return {
       print: (name) => text(name, product, tiles, all, own),
@@ -216,7 +224,8 @@ function text(
   /** Columns of a warp's piece. */
   const across = LINE_BYTES / bytes;
   const hasBias = biasAt !== undefined && !isPart;
-  const place = isPart ? '(size_t(at.z) * p.rows + row) * p.columns + column' : product.at;
+  // Results are matrices behind each other, of batches or of parts.
+  const place = `(size_t(${isPart ? 'at.z' : 'at.batch'}) * p.rows + row) * p.columns + column`;
   const numbers = [a, b]
     .map(
       (tile) =>
@@ -308,7 +317,6 @@ __device__ __forceinline__ Place place_of(u32 item, const Params& p) {
         u32 words[4];
         memcpy(words, &sixteen, 16);
         ${finish(product)}
-        const u32 batch = at.batch;
         ${type}* const to = y + (${place});
         memcpy(&sixteen, words, 16);
         if (p.columns % ${lanes}u == 0u) *(tc_chunk*)to = sixteen;

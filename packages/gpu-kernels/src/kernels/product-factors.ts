@@ -22,7 +22,7 @@ export interface Factor {
    * cores are copied 16 bytes at once where these divide it.
    */
   readonly run: number;
-  /** What it is of, where that are plain matrices. */
+  /** What it is of, where that are plain matrices, and so are the results: in rows, behind each other, with an element of the bias for each column. */
   readonly matrix?: PlainMatrix;
 }
 
