@@ -160,6 +160,7 @@ class JsDevice : public Napi::ObjectWrap<JsDevice> {
       result.Set("bytes", static_cast<double>(found.bytes));
       result.Set("hasMemoryPools", found.has_memory_pools);
       result.Set("hasGraphs", found.has_graphs);
+      result.Set("hasTensorMaps", found.has_tensor_maps);
       return result;
     });
   }

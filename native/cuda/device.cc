@@ -15,6 +15,8 @@ constexpr size_t kPiece = size_t(4) << 20;
 constexpr size_t kMostFlying = size_t(64) << 20;
 constexpr size_t kMostPinned = size_t(64) << 20;
 constexpr size_t kLeastPinned = 4096;
+// The driver makes a map in less than a microsecond, so that those of a program's usual tensors are enough.
+constexpr size_t kMostMaps = 4096;
 
 size_t pinned_size(size_t bytes) {
   size_t size = kLeastPinned;
@@ -91,6 +93,9 @@ Device::Device(std::shared_ptr<const Driver> driver, int ordinal)
   info_.has_graphs = driver_->cuGraphCreate != nullptr && driver_->cuGraphAddKernelNode != nullptr &&
                      driver_->cuGraphInstantiateWithFlags != nullptr && driver_->cuGraphExecKernelNodeSetParams != nullptr &&
                      driver_->cuGraphLaunch != nullptr && driver_->cuGraphExecDestroy != nullptr && driver_->cuGraphDestroy != nullptr;
+  int maps = 0;
+  // Drivers older than 12.0 do not know the attribute.
+  info_.has_tensor_maps = driver_->cuTensorMapEncodeTiled != nullptr && driver_->cuDeviceGetAttribute(&maps, kTensorMaps, device_) == kSuccess && maps != 0;
   driver_->check(driver_->cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
   try {
     driver_->check(driver_->cuCtxSetCurrent(context_), "cuCtxSetCurrent");
@@ -349,6 +354,57 @@ void Device::check_pointers(const void* arguments, size_t bytes, size_t pointers
   }
 }
 
+static size_t element_bytes(uint32_t type) {
+  switch (type) {
+    case kMapFloat16:
+    case kMapBfloat16:
+      return 2;
+    case kMapTensorFloat32:
+      return 4;
+    default:
+      throw Failure("INVALID_ARGUMENT", "a tensor map of no type");
+  }
+}
+
+TensorMap Device::map_of(const TensorShape& shape) const {
+  size_t bytes = shape.sizes[0] * element_bytes(shape.type);
+  for (int i = 0; i < 2; i++) {
+    // The driver takes no longer strides.
+    if (shape.sizes[0] == 0 || shape.sizes[i + 1] == 0 || shape.strides[i] >> 40 != 0 || shape.sizes[i + 1] >> 31 != 0) throw Failure("INVALID_ARGUMENT", "a tensor map of no size, or of too large a one");
+    const uint64_t steps = shape.sizes[i + 1] - 1;
+    if (steps != 0 && shape.strides[i] > (uint64_t(1) << 60) / steps) throw Failure("INVALID_ARGUMENT", "a tensor map of too large a size");
+    bytes += steps * shape.strides[i];
+  }
+  check_range(shape.memory, bytes, "tensor map");
+  const std::string key(reinterpret_cast<const char*>(&shape), sizeof shape);
+  // Launches are read by several threads.
+  const std::lock_guard<std::mutex> guard(maps_lock_);
+  const auto known = maps_.find(key);
+  if (known != maps_.end()) return known->second;
+  if (!info_.has_tensor_maps) throw Failure("UNIMPLEMENTED", "the driver has no tensor maps");
+  TensorMap map;
+  const uint64_t sizes[] = {shape.sizes[0], shape.sizes[1], shape.sizes[2]};
+  const uint32_t box[] = {shape.box[0], shape.box[1], 1}, steps[] = {1, 1, 1};
+  driver_->check(driver_->cuTensorMapEncodeTiled(&map, static_cast<int>(shape.type), 3, shape.memory, sizes, shape.strides, box, steps, kNoInterleave, kSwizzle128, kPromote256, kFillZeros),
+                 "cuTensorMapEncodeTiled");
+  if (maps_.size() >= kMostMaps) maps_.clear();
+  maps_.emplace(key, map);
+  return map;
+}
+
+std::string Device::with_maps(const LaunchHead& head, const char* arguments) const {
+  const size_t shapes = head.maps * sizeof(TensorShape);
+  if (shapes > head.bytes) throw Failure("INVALID_ARGUMENT", "a launch has more tensor maps than bytes for them");
+  std::string made;
+  for (size_t i = 0; i < head.maps; i++) {
+    TensorShape shape;
+    std::memcpy(&shape, arguments + i * sizeof shape, sizeof shape);
+    made.append(map_of(shape).bytes, sizeof(TensorMap));
+  }
+  check_pointers(arguments + shapes, head.bytes - shapes, head.pointers);
+  return made.append(arguments + shapes, head.bytes - shapes);
+}
+
 void Device::launch(uint32_t number, const unsigned grid[3], const unsigned block[3], const void* arguments, size_t bytes, size_t pointers) {
   enter();
   Launch launch{};
@@ -378,7 +434,8 @@ Device::Launch Device::read_launch(const void* list, size_t bytes, size_t at) co
     check_operands(*launch.product, launch.head, launch.arguments);
   } else if (launch.head.kind == kKernel) {
     launch.function = known(functions_, launch.head.function, "kernel");
-    check_pointers(launch.arguments, launch.head.bytes, launch.head.pointers);
+    if (launch.head.maps == 0) check_pointers(launch.arguments, launch.head.bytes, launch.head.pointers);
+    else launch.mapped = with_maps(launch.head, launch.arguments);
   } else {
     throw Failure("INVALID_ARGUMENT", "a list has a launch of no kind");
   }
@@ -429,12 +486,24 @@ void Device::drop_product(uint32_t product) {
   epoch_++;
 }
 
+// Calls `body` with the arguments of a kernel's launch, as the driver takes them. Where a kernel's memory has its tensor maps, aligned to 64 bytes, the driver
+// knows alone: they are given one by one.
+template <class F> CUresult Device::with_launch(const Launch& launch, F body) {
+  if (launch.head.maps == 0) return with_arguments(launch.arguments, launch.head.bytes, [&](void** extra) { return body(nullptr, extra); });
+  std::vector<void*> parameters;
+  char *at = const_cast<char*>(launch.mapped.data()), *end = at + launch.mapped.size();
+  for (unsigned i = 0; i < launch.head.maps; i++, at += sizeof(TensorMap)) parameters.push_back(at);
+  for (unsigned i = 0; i < launch.head.pointers; i++, at += sizeof(CUdeviceptr)) parameters.push_back(at);
+  if (at < end) parameters.push_back(at);
+  return body(parameters.data(), nullptr);
+}
+
 // Nothing here touches what only the caller's thread may: see `Launcher`.
 void Device::run(const Launch& launch, CUstream stream) const {
   if (launch.product != nullptr) return launch.product->run(operands_of(launch.arguments, launch.product->operands()).data(), stream);
   const uint32_t *grid = launch.head.grid, *block = launch.head.block;
-  driver_->check(with_arguments(launch.arguments, launch.head.bytes, [&](void** extra) {
-    return driver_->cuLaunchKernel(launch.function.handle, grid[0], grid[1], grid[2], block[0], block[1], block[2], launch.function.shared, stream, nullptr, extra);
+  driver_->check(with_launch(launch, [&](void** parameters, void** extra) {
+    return driver_->cuLaunchKernel(launch.function.handle, grid[0], grid[1], grid[2], block[0], block[1], block[2], launch.function.shared, stream, parameters, extra);
   }), "cuLaunchKernel");
 }
 
@@ -456,8 +525,8 @@ void Device::launch_all(const void* list, size_t bytes) {
 
 // Calls `body` with a launch as a node of graphs has it.
 template <class F> CUresult Device::with_node(const Launch& launch, F body) {
-  return with_arguments(launch.arguments, launch.head.bytes, [&](void** extra) {
-    KernelNode node{launch.function.handle, {}, {}, launch.function.shared, nullptr, extra};
+  return with_launch(launch, [&](void** parameters, void** extra) {
+    KernelNode node{launch.function.handle, {}, {}, launch.function.shared, parameters, extra};
     std::copy(launch.head.grid, launch.head.grid + 3, node.grid);
     std::copy(launch.head.block, launch.head.block + 3, node.block);
     return body(node);
@@ -559,7 +628,7 @@ bool Device::run_graph(Graph& graph, const std::string& list) {
       const bool is_same = graph.list.compare(at, size, list, at, size) == 0;
       if (is_same && !is_stale) continue;
       const Launch launch = read_launch(list.data(), list.size(), at);
-      if (head.kind != launch.head.kind || head.function != launch.head.function || head.bytes != launch.head.bytes) return false;
+      if (head.kind != launch.head.kind || head.maps != launch.head.maps || head.function != launch.head.function || head.bytes != launch.head.bytes) return false;
       if (!is_same) changed.emplace_back(i, launch);
     }
     for (const auto& [node, launch] : changed) {

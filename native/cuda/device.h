@@ -2,6 +2,7 @@
 #pragma once
 #include <deque>
 #include <map>
+#include <mutex>
 #include <set>
 #include <unordered_map>
 
@@ -18,13 +19,24 @@ struct DeviceInfo {
   // Whether memory is taken and given back in the order of the stream.
   bool has_memory_pools = false;
   bool has_graphs = false;
+  // Whether kernels may have tensor maps.
+  bool has_tensor_maps = false;
 };
 
 enum : uint32_t { kKernel = 0, kProduct = 1 };
 // The head of a launch in a list of launches. Its arguments are behind it, as the kernel has them in its memory, `pointers` addresses first; zeros
-// fill them up to a multiple of 8 bytes. A product has nothing but addresses, no grid and no block, and its number instead of the function's.
+// fill them up to a multiple of 8 bytes. A product has nothing but addresses, no grid and no block, and its number instead of the function's. The
+// arguments of a kernel with tensor maps begin with what they are of, for which the kernel has the maps.
 struct LaunchHead {
-  uint32_t function, grid[3], block[3], pointers, bytes, kind;
+  uint32_t function, grid[3], block[3], pointers, bytes;
+  uint16_t kind, maps = 0;
+};
+// Matrices behind each other, of whose lines kernels copy tiles: how many elements a line has, lines a matrix, and how many matrices there are; the bytes
+// from a line to the next and from a matrix to the next; the elements and the lines of a tile, which is turned around as lines of 128 bytes are.
+struct TensorShape {
+  CUdeviceptr memory;
+  uint64_t strides[2];
+  uint32_t sizes[3], box[2], type;
 };
 
 // Memory of the host that the GPU can reach, and the event behind the last call that uses it.
@@ -133,6 +145,8 @@ class Device : public std::enable_shared_from_this<Device> {
     // Of the head in the list, and of the whole launch.
     size_t at, bytes;
     const char* arguments;
+    // What the kernel has instead of those, if it has tensor maps.
+    std::string mapped;
   };
   struct Graph {
     CUgraph graph = nullptr;
@@ -166,6 +180,9 @@ class Device : public std::enable_shared_from_this<Device> {
   bool is_done(CUevent event) const;
   void wait_for(const Device& other) const;
   void check_range(CUdeviceptr memory, size_t count, const char* what) const;
+  TensorMap map_of(const TensorShape& shape) const;
+  std::string with_maps(const LaunchHead& head, const char* arguments) const;
+  template <class F> static CUresult with_launch(const Launch& launch, F body);
   void check_pointers(const void* arguments, size_t bytes, size_t pointers) const;
   void check_operands(const Product& product, const LaunchHead& head, const char* arguments) const;
   CUresult take(CUdeviceptr* memory, size_t bytes) const;
@@ -195,6 +212,9 @@ class Device : public std::enable_shared_from_this<Device> {
   std::unordered_map<uint32_t, Graph> graphs_;
   std::unique_ptr<Products> library_;
   std::unordered_map<uint32_t, std::unique_ptr<Product>> products_;
+  // Those that were made last, by the bytes of their shapes.
+  mutable std::unordered_map<std::string, TensorMap> maps_;
+  mutable std::mutex maps_lock_;
   // Where calls of products are captured for graphs.
   CUstream capturing_ = nullptr;
   // How often memory and kernels were given back.

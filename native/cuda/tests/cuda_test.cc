@@ -252,6 +252,109 @@ static void graphs() {
   CHECK(error_of(last, list_of(scale, {{x, y, 2, 10}, {x, y, 3, 10}})) == "INVALID_ARGUMENT");
 }
 
+struct BoxArguments {
+  TensorShape shape;
+  CUdeviceptr y;
+  unsigned element, line, matrix, elements, lines;
+};
+// A list of launches of `box`.
+static std::string list_of(uint32_t function, const std::vector<BoxArguments>& launches) {
+  std::string list;
+  for (const BoxArguments& arguments : launches) {
+    const uint32_t bytes = offsetof(BoxArguments, lines) + 4;
+    LaunchHead head{function, {1, 1, 1}, {64, 1, 1}, 1, bytes, kKernel};
+    head.maps = 1;
+    list.append(reinterpret_cast<const char*>(&head), sizeof head);
+    list.append(reinterpret_cast<const char*>(&arguments), bytes);
+    list.append((8 - bytes % 8) % 8, 0);
+  }
+  return list;
+}
+
+static void maps() {
+  const auto device = open();
+  CHECK(device->info().has_tensor_maps);
+  const std::string image = fake_image();
+  const uint32_t module = device->load(image.data(), image.size()), box = device->function(module, "box", 4096);
+  // Two matrices of 5 lines of 72 numbers of bfloat16, behind 8 others; a line is 80 numbers long.
+  std::vector<uint16_t> values(8 + 2 * 5 * 80);
+  const auto value = [](size_t i) { return static_cast<float>(i % 256); };
+  for (size_t i = 0; i < values.size(); i++) {
+    const float number = value(i);
+    uint32_t bits;
+    std::memcpy(&bits, &number, 4);
+    values[i] = static_cast<uint16_t>(bits >> 16);
+  }
+  const size_t bytes = values.size() * 2;
+  const CUdeviceptr x = device->allocate(bytes), other = device->allocate(bytes), y = device->allocate(64 * 8 * 4), z = device->allocate(64 * 8 * 4);
+  device->write(x, values.data(), bytes);
+  device->fill(other, 0, bytes);
+  const TensorShape shape{x + 16, {160, 800}, {72, 5, 2}, {64, 8}, kMapBfloat16};
+  TensorShape moved = shape;
+  moved.memory = other + 16;
+  const BoxArguments first{shape, y, 48, 2, 1, 64, 8};
+  const auto run = [&](const std::string& list) { device->launch_all(list.data(), list.size()); };
+  const auto is_box = [&](CUdeviceptr at) {
+    const auto got = read(*device, at, 64 * 8);
+    for (size_t line = 0; line < 8; line++)
+      for (size_t i = 0; i < 64; i++)
+        if (got[line * 64 + i] != (48 + i < 72 && 2 + line < 5 ? value(8 + (5 + 2 + line) * 80 + 48 + i) : 0)) return false;
+    return true;
+  };
+  run(list_of(box, {first}));
+  CHECK(is_box(y));
+  // A graph takes other memory, and makes maps for what has changed alone: here of what is known.
+  BoxArguments second = first;
+  second.y = z;
+  second.shape = moved;
+  const std::string both = list_of(box, {first, second});
+  const uint32_t graph = device->make_graph(both.data(), both.size());
+  CHECK(graph != 0 && device->launch_graph(graph, both.data(), both.size()));
+  CHECK(is_box(y) && read(*device, z, 64 * 8) == std::vector<float>(64 * 8));
+  second.shape = shape;
+  const std::string changed = list_of(box, {first, second});
+  setenv("FAKE_CUDA_FAIL", "cuTensorMapEncodeTiled:1", 1);
+  device->fill(y, 0, 64 * 8 * 4);
+  CHECK(device->launch_graph(graph, changed.data(), changed.size()) && is_box(y) && is_box(z));
+  setenv("FAKE_CUDA_FAIL", "", 1);
+  // What the driver refuses, and what leaves the memory.
+  const auto refused = [&](const std::function<void(BoxArguments&)>& change) {
+    BoxArguments wrong = first;
+    change(wrong);
+    return code_of([&] { run(list_of(box, {wrong})); });
+  };
+  const std::string invalid = "INVALID_ARGUMENT CUDA_ERROR_INVALID_VALUE";
+  CHECK(refused([](auto& w) { w.shape.memory -= 8; }) == invalid);
+  CHECK(refused([](auto& w) { w.shape.strides[0] = 152; }) == invalid);
+  CHECK(refused([](auto& w) { w.shape.box[0] = 128; }) == invalid);
+  CHECK(refused([](auto& w) { w.shape.box[0] = 60; }) == invalid);
+  CHECK(refused([](auto& w) { w.shape.box[1] = 257; }) == invalid);
+  CHECK(refused([](auto& w) { w.shape.box[1] = 0; }) == invalid);
+  CHECK(refused([](auto& w) { w.shape.sizes[2] = 3; }) == "INVALID_ARGUMENT");
+  CHECK(refused([](auto& w) { w.shape.sizes[1] = 0; }) == "INVALID_ARGUMENT");
+  CHECK(refused([](auto& w) { w.shape.sizes[1] = 0x7fffffff, w.shape.strides[0] = uint64_t(1) << 39; }) == "INVALID_ARGUMENT");
+  CHECK(refused([](auto& w) { w.shape.strides[1] = uint64_t(1) << 40; }) == "INVALID_ARGUMENT");
+  CHECK(refused([](auto& w) { w.shape.type = 8; }) == "INVALID_ARGUMENT");
+  CHECK(refused([](auto& w) { w.shape.memory = 4096; }) == "INVALID_ARGUMENT");
+  CHECK(refused([](auto& w) { w.y = 4096; }) == "INVALID_ARGUMENT");
+  std::string many = list_of(box, {first});
+  LaunchHead head;
+  std::memcpy(&head, many.data(), sizeof head);
+  head.maps = 2;
+  std::memcpy(&many[0], &head, sizeof head);
+  CHECK(code_of([&] { run(many); }) == "INVALID_ARGUMENT");
+  // A graph with memory that is gone.
+  device->free(other);
+  CHECK(code_of([&] {
+    device->launch_graph(graph, both.data(), both.size());
+    device->synchronize();
+  }) == "INVALID_ARGUMENT");
+  setenv("FAKE_CUDA_MAPS", "0", 1);
+  const auto older = open();
+  CHECK(!older->info().has_tensor_maps);
+  unsetenv("FAKE_CUDA_MAPS");
+}
+
 // A list of calls of products, each with its operands.
 static std::string list_of(const std::vector<std::pair<uint32_t, std::vector<CUdeviceptr>>>& calls) {
   std::string list;
@@ -569,6 +672,7 @@ int main() {
   memory();
   modules();
   graphs();
+  maps();
   products();
   launcher();
   injections();

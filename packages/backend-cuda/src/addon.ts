@@ -18,6 +18,8 @@ export interface DeviceInfo {
   /** Whether memory is taken and given back in the order of the stream. */
   readonly hasMemoryPools: boolean;
   readonly hasGraphs: boolean;
+  /** Whether kernels may have tensor maps. */
+  readonly hasTensorMaps: boolean;
 }
 
 /** A read that is under way. */

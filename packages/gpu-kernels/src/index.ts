@@ -29,6 +29,7 @@ export {
   runsOn,
   TEMPORARY,
   type TensorInfo,
+  type TensorMap,
 } from './kernels/kernel.ts';
 export type { LibraryProduct } from './kernels/library-product.ts';
 export { libraryMatmul } from './kernels/matmul.ts';

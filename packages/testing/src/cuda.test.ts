@@ -117,7 +117,7 @@ describe.skipIf(!isTested)('CUDA, on a fake driver', { timeout: 120_000 }, () =>
     gpu.write(at, new Uint8Array(Float32Array.of(1, 2).buffer));
     const module = gpu.load(image);
     const list = new LaunchList();
-    const kernel = { kernel: gpu.function(module, 'twice', 0), block: [2, 1, 1] } as const;
+    const kernel = { kernel: gpu.function(module, 'twice', 0), block: [2, 1, 1], most: 1 } as const;
     const program = { params: [] };
     const dispatch = { program, operands: [0], params: [], workgroups: [1, 1, 1] };
     list.add(kernel, dispatch as never, [{ storage: { address: at }, bytes: 8 }] as never, 0);

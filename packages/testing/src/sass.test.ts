@@ -57,6 +57,13 @@ const CALLS: readonly Call[] = [
     attrs: { transposeA: false, transposeB: false, activation: 0 },
   },
   {
+    label: 'a·bᵀ, large',
+    kernel: 'MatMul',
+    inputs: [[2048, 512], [2048, 512], [2048]],
+    outputs: [[2048, 2048]],
+    attrs: { transposeA: false, transposeB: true, activation: 1 },
+  },
+  {
     label: 'convolution',
     kernel: 'Conv2D',
     inputs: [image, filter, [128]],
@@ -120,9 +127,12 @@ function programsOf(call: Call, dtype: NumericDType, capability: number): readon
     attrs: call.attrs,
     same: () => false,
   });
-  return (made === undefined ? [] : [made, ...made.dispatches]).flatMap(({ cuda }) =>
-    (cuda?.(capability)?.dispatches ?? []).flatMap(({ program }) => ('print' in program ? [program] : [])),
-  );
+  return (made === undefined ? [] : [made, ...made.dispatches]).flatMap(({ cuda }) => {
+    const first = cuda?.(capability);
+    return [first, first?.withoutMaps].flatMap((each) =>
+      (each?.dispatches ?? []).flatMap(({ program }) => ('print' in program ? [program] : [])),
+    );
+  });
 }
 
 function tool(...args: string[]): string {
@@ -158,7 +168,7 @@ describe.skipIf(missing !== '')('the machine code of kernels for tensor cores', 
             const [, registers, stack, shared] = (
               /REG:(\d+) STACK:(\d+) SHARED:(\d+)/.exec(tool('--dump-resource-usage', file)) ?? []
             ).map(Number);
-            const name = `${dtype} ${call.label}`;
+            const name = `${dtype} ${call.label}${program.maps > 0 ? ', brought by TMA' : ''}`;
             const row = {
               capability,
               kernel: name,
@@ -170,6 +180,7 @@ describe.skipIf(missing !== '')('the machine code of kernels for tensor cores', 
               LDGSTS: count(/\bLDGSTS\./g),
               'LDGSTS 128': count(/\bLDGSTS\.[.A-Z0-9]*128/g),
               LDSM: count(/\bLDSM\./g),
+              UTMALDG: count(/\bUTMALDG\b/g),
             };
             rows.push(row);
             const where = `${name}, compute capability ${capability}`;
@@ -179,6 +190,14 @@ describe.skipIf(missing !== '')('the machine code of kernels for tensor cores', 
               // One more for each product would say that none goes on while the next is told.
               expect(count(/\bWARPGROUP\.DEPBAR/g), where).toBe(2);
             } else expect(row.HMMA, where).toBeGreaterThan(0);
+            if (program.maps > 0) {
+              expect([row.UTMALDG > 0, row.LDGSTS, count(/\bSTG\.E\.128/g) > 0], where).toEqual([
+                true,
+                0,
+                true,
+              ]);
+              continue;
+            }
             // Hopper's cores want factors of float32 along the depth: others are turned by copies of 4 bytes.
             const turns = program.isSpecific && dtype === 'float32';
             expect(row[turns ? 'LDGSTS' : 'LDGSTS 128'], where).toBeGreaterThan(0);

@@ -34,7 +34,8 @@ export interface ProductCores {
 export function keyOf(product: CoreProduct): string {
   const { left, right, dtype } = product;
   const shapes = [left, right].map((factor) => isAligned(factor, dtype));
-  return JSON.stringify({ ...product, left: { ...left, run: 0 }, right: { ...right, run: 0 }, shapes });
+  const known = (factor: Factor): Factor => ({ ...factor, run: 0, matrix: undefined });
+  return JSON.stringify({ ...product, left: known(left), right: known(right), shapes });
 }
 
 /** The parameters of a product's kernel, and its pointers. */

@@ -81,7 +81,9 @@ const programs = new Map<string, CudaProgram>();
 /** A kernel as it is declared. */
 export interface CoreKernel
   extends Pick<CudaProgram, 'print' | 'params'>,
-    Partial<Pick<CudaProgram, 'capability' | 'isSpecific' | 'isTensorFloat32' | 'shared'>> {
+    Partial<
+      Pick<CudaProgram, 'capability' | 'isSpecific' | 'isTensorFloat32' | 'shared' | 'maps' | 'isPersistent'>
+    > {
   /** Declarations, which end in the names. */
   readonly pointers: readonly string[];
 }
@@ -96,6 +98,8 @@ export function coreProgram(key: string, threads: number, make: () => CoreKernel
     isSpecific: false,
     isTensorFloat32: false,
     shared: 0,
+    maps: 0,
+    isPersistent: false,
     ...kernel,
     pointers: kernel.pointers.map((pointer) => pointer.slice(0, pointer.lastIndexOf(' '))),
     workgroup: [threads, 1, 1],

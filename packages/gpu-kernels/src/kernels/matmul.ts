@@ -7,16 +7,18 @@ import {
   alwaysFits,
   type Call,
   type CudaDispatch,
+  type CudaDispatches,
   type Dispatch,
   type GpuKernels,
   type Lowered,
   lowered,
   perCapability,
   TEMPORARY,
+  type TensorInfo,
 } from './kernel.ts';
 import { type LibraryProduct, libraryProduct } from './library-product.ts';
 import { productDispatch } from './product.ts';
-import type { Factor, Product, ProductSizes, Value } from './product-factors.ts';
+import type { Factor, PlainMatrix, Product, ProductSizes, Value } from './product-factors.ts';
 import { floats } from './scalar-program.ts';
 
 /** The places along the axes of the batches, i0, i1, …, and where the factors begin. */
@@ -71,24 +73,38 @@ export function libraryMatmul(call: Pick<Call, 'inputs' | 'outputs' | 'attrs'>):
 
 function matmul(call: Call): Lowered | undefined {
   const {
-    inputs: [, , bias],
+    inputs: [a, b, bias],
     outputs: [y],
     attrs,
   } = call;
   const { rows: m, columns: n, depth: k, axes } = sizesOf(call);
   const { transposeA, transposeB } = attrs;
   const r = axes.sizes.length;
+  const matrices = (x: TensorInfo, step: string, pitch: number): PlainMatrix => ({
+    from: 0,
+    pitch,
+    count: product(x.shape.slice(0, -2)),
+    number: `u32(${placeOf(r, 'i', step)})`,
+  });
   const made: Product = {
     dtype: y.dtype as NumericDType,
     buffers: bias === undefined ? ['a', 'b'] : ['a', 'b', 'bias'],
     params: { ...fields('d', r, 'u32'), ...fields('s', r, 'i32'), ...fields('q', r, 'i32') },
     batch: batchValues(r),
-    left: transposeA
-      ? { buffer: 'a', at: 'ofA + deep * p.rows + row', inner: 'side', run: m }
-      : { buffer: 'a', at: 'ofA + row * p.depth + deep', inner: 'deep', run: k },
-    right: transposeB
-      ? { buffer: 'b', at: 'ofB + column * p.depth + deep', inner: 'deep', run: k }
-      : { buffer: 'b', at: 'ofB + deep * p.columns + column', inner: 'side', run: n },
+    left: {
+      buffer: 'a',
+      matrix: matrices(a, 's', transposeA ? m : k),
+      ...(transposeA
+        ? { at: 'ofA + deep * p.rows + row', inner: 'side', run: m }
+        : { at: 'ofA + row * p.depth + deep', inner: 'deep', run: k }),
+    },
+    right: {
+      buffer: 'b',
+      matrix: matrices(b, 'q', transposeB ? k : n),
+      ...(transposeB
+        ? { at: 'ofB + column * p.depth + deep', inner: 'deep', run: k }
+        : { at: 'ofB + deep * p.columns + column', inner: 'side', run: n }),
+    },
     at: '(batch * p.rows + row) * p.columns + column',
     biasAt: bias && 'column',
     activation: attrs.activation as number,
@@ -136,6 +152,7 @@ function paddedProduct(
       ...factor,
       at: `${i === 1 ? 'p.fromB + ' : ''}${line} * p.pitch${i} + ${along}`,
       run: pitches[i],
+      matrix: { from: i === 1 ? fromB : 0, pitch: pitches[i], count: 1, number: '0u' },
     };
   });
   const bytes = CHUNK_BYTES * chunks;
@@ -156,7 +173,12 @@ function paddedProduct(
     const inner = cuda(capability);
     // One that is cut into parts has another use for its temporary.
     if (inner === undefined || inner.scratch > 0) return plain.cuda?.(capability);
-    return { dispatches: [...copies, ...inner.dispatches], scratch: bytes };
+    const behind = ({ dispatches, withoutMaps }: CudaDispatches): CudaDispatches => ({
+      dispatches: [...copies, ...dispatches],
+      scratch: bytes,
+      withoutMaps: withoutMaps && behind(withoutMaps),
+    });
+    return behind(inner);
   });
 }
 

@@ -22,6 +22,20 @@ export interface Factor {
    * cores are copied 16 bytes at once where these divide it.
    */
   readonly run: number;
+  /** What it is of, where that are plain matrices, and so are the results: in rows, behind each other, with an element of the bias for each column. */
+  readonly matrix?: PlainMatrix;
+}
+
+/** Matrices behind each other in a buffer, one of which is a factor. */
+export interface PlainMatrix {
+  /** Elements before the first one. */
+  readonly from: number;
+  /** Elements from a line to the next. */
+  readonly pitch: number;
+  /** How many there are. */
+  readonly count: number;
+  /** Which one it is, an expression of the values of the batch. */
+  readonly number: string;
 }
 
 /** A product of `batches` matrices [rows, depth] and [depth, columns]. */

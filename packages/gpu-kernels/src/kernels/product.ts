@@ -2,6 +2,7 @@
 import { isHalf } from '@eagre/backend';
 import { type CoreProduct, type ProductCores, ROWS } from '../cuda/factor-tiles.ts';
 import { warpgroupCores } from '../cuda/hopper-product.ts';
+import { broughtByTma } from '../cuda/tma-product.ts';
 import { warpCores } from '../cuda/warp-product.ts';
 import {
   bytesOf,
@@ -222,7 +223,12 @@ function onTensorCores(
     params: [rows, columns, depth, Math.ceil(steps / parts), parts, ...values],
     workgroups: [tiles, 1, batches * parts],
   };
-  if (parts === 1) return { dispatches: [dispatch], scratch: 0 };
+  const mapped = cores === warpgroupCores ? broughtByTma(core, dispatch, sizes) : undefined;
+  const either = (scratch: number, ...behind: readonly CudaDispatch[]): CudaDispatches => {
+    const plain = { dispatches: [dispatch, ...behind], scratch };
+    return mapped === undefined ? plain : { dispatches: [mapped, ...behind], scratch, withoutMaps: plain };
+  };
+  if (parts === 1) return either(0);
   const type = floatType(dtype);
   const add = perThread(
     { parts: 'f32', ...(biasAt === undefined ? {} : { bias: type }), y: `mut ${type}` },
@@ -235,8 +241,8 @@ function onTensorCores(
   );
   const made = batches * rows * columns;
   const ofSum = [TEMPORARY, ...operands.slice(biasAt === undefined ? -1 : -2)];
-  return {
-    dispatches: [dispatch, launch(add, ofSum, [rows, columns, depth, parts, ...values], made)],
-    scratch: made * parts * bytesOf('float32'),
-  };
+  return either(
+    made * parts * bytesOf('float32'),
+    launch(add, ofSum, [rows, columns, depth, parts, ...values], made),
+  );
 }

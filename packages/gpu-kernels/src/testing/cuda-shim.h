@@ -12,11 +12,14 @@
 #include <functional>
 #include <vector>
 
+#include "tensor-map.h"
+
 #define __global__
 #define __device__
 #define __forceinline__ inline
 #define __shared__ static
 #define __launch_bounds__(...)
+#define __grid_constant__
 #define __align__(n) alignas(n)
 #define EAGRE_SHIM
 // Kernels are compiled without optimization, which would take longer than they run.
@@ -31,9 +34,12 @@ struct dim3 {
 };
 inline dim3 threadIdx, blockIdx, blockDim, gridDim;
 
-/** A barrier in shared memory: a phase ends when `count` threads have arrived. */
+/** A barrier in shared memory: a phase ends when `count` threads have arrived, and all bytes that it was told of. */
 struct tc_barrier {
   unsigned count, pending, phase;
+  long bytes;
+  /** Whether a fence has shown it to copies of boxes. */
+  bool shown;
 };
 
 namespace shim {
@@ -59,6 +65,13 @@ struct Product {
   unsigned bytes;
   float (*value)(const char*);
 };
+/** A box of a matrix that was told to come to shared memory. */
+struct Box {
+  char* to;
+  tc_map map;
+  tc_barrier* barrier;
+  unsigned at[3];
+};
 struct Written {
   void* at;
   size_t bytes;
@@ -71,6 +84,8 @@ struct Fiber {
   std::vector<Copy> copies;
   /** What it wrote to shared memory and no fence has shown to products yet. */
   std::vector<Written> written;
+  /** Barriers that it has set up, and no fence has shown yet. */
+  std::vector<tc_barrier*> made;
   /** Products that are not waited for: those of each group, and those of none. */
   std::vector<std::vector<Product>> multiplied;
   std::vector<Product> products;
@@ -93,6 +108,18 @@ constexpr size_t kMostShared = 227 * 1024;
 alignas(1024) inline char memory[kMostShared], seen[kMostShared];
 inline size_t given = 0;
 inline std::vector<const tc_barrier*> barriers;
+/** Boxes that are under way. */
+inline std::vector<Box> boxes;
+void land(const Box& box);
+/** Has a box come: the last that was told, or the first where products are made early. @returns false where there is none. */
+inline bool landNext() {
+  if (boxes.empty()) return false;
+  const size_t i = order / 2 % 2 == 0 ? boxes.size() - 1 : 0;
+  const Box box = boxes[i];
+  boxes.erase(boxes.begin() + i);
+  land(box);
+  return true;
+}
 
 inline void leave(State state) {
   auto& fiber = fibers[now];
@@ -145,12 +172,14 @@ inline void runFibers(unsigned count) {
     fiber.groups.clear();
     fiber.copies.clear();
     fiber.written.clear();
+    fiber.made.clear();
     fiber.multiplied.clear();
     fiber.products.clear();
     fiber.fenced = false;
     fiber.place = placeOf(i);
   }
   barriers.clear();
+  boxes.clear();
   // Not a number, in all types.
   memset(memory, 0xff, given);
   memset(seen, 0xff, given);
@@ -187,9 +216,12 @@ inline void runFibers(unsigned count) {
       if (order < 2) break;
     }
     if (goesOn) continue;
+    // Boxes come when nobody gets on without them.
+    if (failed == nullptr && landNext()) continue;
     unsigned waiting = 0;
     for (unsigned i = 0; i < count; i++) waiting += fibers[i].state == State::waits;
     if (waiting == 0) {
+      if (!boxes.empty()) failed = "a block ends before its boxes have come";
       for (unsigned i = 0; i < count; i++)
         if (fibers[i].state == State::polls) failed = "some threads wait for the end of a phase that never comes";
       return;
@@ -373,24 +405,35 @@ inline unsigned tc_pack_float16(float low, float high) {
 }
 inline float tc_exp2(float x) { return exp2f(x); }
 
+inline void tc_sync_warp() { shim::leave(shim::State::waitsForWarp); }
+
 // Hopper's: barriers with phases, and products that warpgroups make of what is in shared memory while they go on.
 inline char* tc_memory_bytes() { return shim::memory; }
 inline unsigned tc_shared(const void* p) { return unsigned(static_cast<const char*>(p) - shim::memory); }
 inline unsigned tc_uniform(unsigned x) { return x; }
 inline void tc_barrier_init(tc_barrier* barrier, unsigned count) {
-  *barrier = {count, count, 0};
+  *barrier = {count, count, 0, 0, false};
   shim::barriers.push_back(barrier);
+  shim::fibers[shim::now].made.push_back(barrier);
 }
 namespace shim {
 inline void check(const tc_barrier* barrier) {
   if (std::find(barriers.begin(), barriers.end(), barrier) == barriers.end()) failed = "a barrier that nobody has set up";
 }
+inline void endPhase(tc_barrier* barrier) {
+  if (barrier->pending > 0 || barrier->bytes != 0) return;
+  barrier->pending = barrier->count;
+  barrier->phase++;
+}
 }  // namespace shim
 inline void tc_barrier_arrive(tc_barrier* barrier) {
   shim::check(barrier);
-  if (--barrier->pending > 0) return;
-  barrier->pending = barrier->count;
-  barrier->phase++;
+  if (barrier->pending == 0) {
+    shim::failed = "more threads arrive in a phase than it has";
+    return;
+  }
+  barrier->pending--;
+  shim::endPhase(barrier);
 }
 /** Until the phase of this parity has ended. */
 inline void tc_barrier_wait(tc_barrier* barrier, unsigned parity) {
@@ -404,6 +447,9 @@ inline void tc_fence_async() {
   auto& written = shim::fibers[shim::now].written;
   for (const auto& [at, bytes] : written) shim::show(at, bytes);
   written.clear();
+  auto& made = shim::fibers[shim::now].made;
+  for (tc_barrier* barrier : made) barrier->shown = true;
+  made.clear();
 }
 namespace shim {
 /**
@@ -485,3 +531,55 @@ template <int N> void tc_wgmma_wait() {
   shim::leave(shim::State::waitsForWarp);
 }
 template <int N> void tc_wgmma_finish(float (&)[N]) { tc_wgmma_wait<0>(); }
+
+// TMA's: boxes that come to shared memory. Threads and products see them once they have waited for the phase that counts the bytes.
+namespace shim {
+/** To the nearest number of 11 bits, of two the even one. */
+SHIM_FAST inline uint32_t tensorFloat32(uint32_t bits) {
+  if ((bits & 0x7f800000u) == 0x7f800000u) return bits;
+  return (bits + 0xfffu + (bits >> 13 & 1)) & 0xffffe000u;
+}
+SHIM_FAST inline void land(const Box& box) {
+  const tc_map& map = box.map;
+  const unsigned bytes = elementBytes(map.type), first = unsigned(box.to - memory);
+  for (unsigned line = 0; line < map.box[1]; line++)
+    for (unsigned i = 0; i < map.box[0]; i++) {
+      const uint64_t at[] = {uint64_t(box.at[0]) + i, uint64_t(box.at[1]) + line, box.at[2]};
+      uint32_t value = 0;
+      if (at[0] < map.sizes[0] && at[1] < map.sizes[1] && at[2] < map.sizes[2])
+        memcpy(&value, reinterpret_cast<const char*>(map.memory) + at[2] * map.strides[1] + at[1] * map.strides[0] + at[0] * bytes, bytes);
+      if (map.type == kTensorFloat32) value = tensorFloat32(value);
+      unsigned place = first + line * 128 + i * bytes;
+      place ^= (place >> 7 & 7) << 4;
+      memcpy(memory + place, &value, bytes);
+      memcpy(seen + place, &value, bytes);
+    }
+  box.barrier->bytes -= long(map.box[0]) * map.box[1] * bytes;
+  endPhase(box.barrier);
+}
+inline bool isMap(const tc_map* map) { return reinterpret_cast<uintptr_t>(map) % 64 == 0 && map->magic == kMap; }
+}  // namespace shim
+inline void tc_prefetch_map(const tc_map* map) {
+  if (!shim::isMap(map)) shim::failed = "a tensor map that is none";
+}
+inline void tc_barrier_expect(tc_barrier* barrier, unsigned bytes) {
+  barrier->bytes += bytes;
+  if (barrier->bytes >= 1 << 20) shim::failed = "a phase of more bytes than a barrier counts";
+  tc_barrier_arrive(barrier);
+}
+inline void tc_copy_box(void* to, const tc_map* map, tc_barrier* barrier, unsigned element, unsigned line, unsigned matrix) {
+  shim::check(barrier);
+  if (!shim::isMap(map)) {
+    shim::failed = "a tensor map that is none";
+    return;
+  }
+  const size_t offset = size_t(static_cast<char*>(to) - shim::memory);
+  // Boxes of shorter lines lie in another way.
+  if (map->box[0] * shim::elementBytes(map->type) != 128 || map->box[2] != 1) shim::failed = "a box whose lines are not 128 bytes";
+  else if (offset % 128 != 0) shim::failed = "a box to a place that is not aligned to 128 bytes";
+  else if (offset + map->box[1] * 128 > shim::given) shim::failed = "a box that is larger than the shared memory behind its place";
+  else if (!barrier->shown) shim::failed = "a box for a barrier that no fence has shown";
+  else if (int(element) < 0 || int(line) < 0 || int(matrix) < 0) shim::failed = "a box far outside of its matrix";
+  else if (shim::order % 2 == 1) shim::land({static_cast<char*>(to), *map, barrier, {element, line, matrix}});
+  else shim::boxes.push_back({static_cast<char*>(to), *map, barrier, {element, line, matrix}});
+}

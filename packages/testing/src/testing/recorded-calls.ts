@@ -502,6 +502,7 @@ const MANY_TILES = [120, 16, 20, 132] as const;
 export function recordProducts(capability = 80): Recorder {
   const recorder = new Recorder(jsBackend);
   recorder.capability = capability;
+  recorder.hasTensorMaps = false;
   registerBackend(recorder, -1);
   const random = generator(11);
   const matmul = listOps().get('_FusedMatMul') as Op;
@@ -556,6 +557,123 @@ export function recordProducts(capability = 80): Recorder {
           activation,
         }),
       );
+  }
+  return recorder;
+}
+
+/** Rows, depth and columns of products whose tiles TMA brings. Each place for a tile is used several times, and so are workgroups. */
+export const BROUGHT_PRODUCT = [72, 456, 264] as const;
+
+/** Products of plain matrices on Hopper whose tiles TMA brings: transposes, batches that repeat, parts of the depth, biases, factors that are copied before. */
+export function recordBroughtProducts(): Recorder {
+  const recorder = new Recorder(jsBackend);
+  recorder.capability = 90;
+  registerBackend(recorder, -1);
+  const random = generator(29);
+  const matmul = listOps().get('_FusedMatMul') as Op;
+  for (const dtype of ['float32', 'float16', 'bfloat16'] as const) {
+    const of = (...shape: number[]): Tensor =>
+      constant(
+        Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => Math.round(random() * 16 - 8) / 8),
+        dtype,
+      ).reshape(shape);
+    recorder.ulp = 8;
+    const multiply = (
+      label: string,
+      [a, b, bias]: readonly (readonly number[])[],
+      transposeA: boolean,
+      transposeB: boolean,
+      activation = 0,
+    ): void => {
+      recorder.label = `${dtype}, ${label}`;
+      const inputs = [of(...a), of(...b), ...(bias === undefined ? [] : [of(...bias)])];
+      withBackend('recorder', () => execute(matmul, inputs, { transposeA, transposeB, activation }));
+    };
+    for (const [transposeA, transposeB] of [
+      [false, true],
+      ...(dtype === 'float32' ? [] : ([[false, false]] as const)),
+      ...(dtype !== 'bfloat16'
+        ? []
+        : ([
+            [true, false],
+            [true, true],
+          ] as const)),
+    ] as const)
+      for (const [m, k, n] of [BROUGHT_PRODUCT, [136, 72, 200]])
+        multiply(
+          `${m} · ${k} · ${n}, ${transposeA}, ${transposeB}`,
+          [transposeA ? [k, m] : [m, k], transposeB ? [n, k] : [k, n]],
+          transposeA,
+          transposeB,
+        );
+    if (dtype === 'float32') {
+      // They are rounded to TensorFloat-32.
+      recorder.ulp = 2 ** 22;
+      recorder.label = 'float32, all bits';
+      const floats = (...shape: number[]): Tensor =>
+        constant(
+          Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => random() - 0.5),
+          dtype,
+        ).reshape(shape);
+      withBackend('recorder', () => core.matmul(floats(64, 72), floats(64, 72), { transposeB: true }));
+      recorder.ulp = 8;
+    }
+    for (const activation of [0, 1])
+      multiply('ends of rows', [[130, 72], [67, 72], [67]], false, true, activation);
+    multiply('bias', [[64, 72], [64, 72], [64]], false, true, 1);
+    multiply(
+      'relu',
+      [
+        [64, 72],
+        [64, 72],
+      ],
+      false,
+      true,
+      1,
+    );
+    const isWide = dtype !== 'float32';
+    multiply('batches', [[2, 1, 72, 80], isWide ? [3, 80, 64] : [3, 64, 80]], false, !isWide);
+    multiply('batches of rows', [[2, 72, 80], isWide ? [80, 64] : [64, 80]], false, !isWide);
+    multiply(
+      'batches of columns',
+      [
+        [72, 80],
+        [2, 1, 64, 80],
+      ],
+      false,
+      true,
+    );
+    for (const bias of [[], [[65]]])
+      multiply('parts', [[2, 66, 1104], [2, 65, 1104], ...bias], false, true, 1);
+    for (const [m, k, n, transposeA, transposeB] of PADDED_PRODUCTS)
+      if (isWide || (!transposeA && transposeB))
+        multiply(
+          `copied ${m} · ${k} · ${n}`,
+          [transposeA ? [k, m] : [m, k], transposeB ? [n, k] : [k, n], [n]],
+          transposeA,
+          transposeB,
+          1,
+        );
+    if (dtype !== 'bfloat16') continue;
+    multiply(
+      'wide tiles',
+      [
+        [120, 64, 64],
+        [132, 64],
+      ],
+      false,
+      true,
+    );
+    // More rows of tiles than are made together.
+    multiply(
+      'many rows',
+      [
+        [1030, 64],
+        [136, 64],
+      ],
+      false,
+      true,
+    );
   }
   return recorder;
 }
