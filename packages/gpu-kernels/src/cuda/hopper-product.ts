@@ -12,7 +12,7 @@ import {
   ROWS,
   round,
   type signatureOf,
-  storeSum,
+  storeSums,
   type Tile,
   tilesOf,
 } from './factor-tiles.ts';
@@ -55,6 +55,7 @@ function hopperTiles(product: CoreProduct): readonly [Tile, Tile] {
     threads: GROUP,
     depth: depthOf(dtype),
     at: placeOf(dtype),
+    pitch: () => 8,
   });
 }
 
@@ -74,6 +75,11 @@ export const warpgroupCores: ProductCores = {
       shared: CHUNK_BYTES * chunksOf(hopperTiles(product)) + ALIGNMENT,
     })),
 };
+
+/** Whether two workgroups fit on a multiprocessor: one goes on while the other begins or ends. What is gathered element by element takes more registers. */
+function isNarrow(product: CoreProduct): boolean {
+  return product.width === 64 && hopperTiles(product).every(({ aligned }) => aligned);
+}
 
 /** Whether the cores read a tile along its side. */
 const liesAlongSide = ({ factor }: Tile): boolean => factor.inner === 'side';
@@ -102,7 +108,7 @@ function text(
     dtype,
     fields,
     `${wgmma(dtype, width)}\n${declarations(product, tiles)}`,
-    `__launch_bounds__(${THREADS}, 1) ${name}(${pointers.join(', ')}, const Params p)`,
+    `__launch_bounds__(${THREADS}, ${isNarrow(product) ? 2 : 1}) ${name}(${pointers.join(', ')}, const Params p)`,
     `  __shared__ tc_barrier full[${STAGES}], empty[${STAGES}];
   tc_chunk* const tile_a = tc_memory();
   tc_chunk* const tile_b = tile_a + ${STAGES * a.chunks}u;
@@ -123,7 +129,7 @@ function text(
     ${tiles.map(prepare).join('\n    ')}
     for (u32 step = 0; step < steps + ${AHEAD}u; step++) {
       if (step < steps) {
-        const u32 begin = (firstStep + step) * ${depth}u, stage = step % ${STAGES}u;
+        const u32 stage = step % ${STAGES}u;
         if (step >= ${STAGES}u) tc_barrier_wait(&empty[stage], (step / ${STAGES}u - 1u) % 2u);
         ${tiles.map(fetch).join('\n        ')}
       }
@@ -151,16 +157,7 @@ function text(
     if (step > 0u && lane == 0u) tc_barrier_arrive(&empty[(step - 1u) % ${STAGES}u]);
   }
   tc_wgmma_finish(sums);
-  TC_UNROLLED for (u32 j = 0; j < ${width / 8}u; j++)
-    TC_UNROLLED for (u32 half = 0; half < 2u; half++) {
-      const u32 row = top + (group - 1u) * 64u + warp * 16u + half * 8u + lane / 4u;
-      TC_UNROLLED for (u32 e = 0; e < 2u; e++) {
-        const u32 column = left + j * 8u + lane % 4u * 2u + e;
-        f32 sum = sums[j * 4u + half * 2u + e];
-        if (row >= p.rows || column >= p.columns) continue;
-        ${storeSum(product)}
-      }
-    }`,
+  ${storeSums(product, { top: 'top + (group - 1u) * 64u + warp * 16u', left: 'left', pairs: width / 8 }, (j, half, e) => `sums[${j} * 4u + ${half} * 2u + ${e}]`)}`,
     hopperPrelude,
   );
 }

@@ -84,12 +84,18 @@ function matmul(call: Call): Lowered | undefined {
     params: { ...fields('d', r, 'u32'), ...fields('s', r, 'i32'), ...fields('q', r, 'i32') },
     batch: batchValues(r),
     left: transposeA
-      ? { buffer: 'a', at: 'ofA + deep * p.rows + row', inner: 'side', run: m }
-      : { buffer: 'a', at: 'ofA + row * p.depth + deep', inner: 'deep', run: k },
+      ? { buffer: 'a', side: { at: 'ofA + row' }, deep: { at: 'deep * p.rows' }, inner: 'side', run: m }
+      : { buffer: 'a', side: { at: 'ofA + row * p.depth' }, deep: { at: 'deep' }, inner: 'deep', run: k },
     right: transposeB
-      ? { buffer: 'b', at: 'ofB + column * p.depth + deep', inner: 'deep', run: k }
-      : { buffer: 'b', at: 'ofB + deep * p.columns + column', inner: 'side', run: n },
-    at: '(batch * p.rows + row) * p.columns + column',
+      ? { buffer: 'b', side: { at: 'ofB + column * p.depth' }, deep: { at: 'deep' }, inner: 'deep', run: k }
+      : {
+          buffer: 'b',
+          side: { at: 'ofB + column' },
+          deep: { at: 'deep * p.columns' },
+          inner: 'side',
+          run: n,
+        },
+    at: '(batch * p.rows + row) * p.columns',
     biasAt: bias && 'column',
     activation: attrs.activation as number,
   };
@@ -98,7 +104,7 @@ function matmul(call: Call): Lowered | undefined {
   const dispatch = productDispatch(made, operands, [...axes.sizes, ...axes.steps.flat()], sizes);
   if (dispatch === undefined || y.dtype === 'int32') return dispatch && lowered(dispatch);
   const library = libraryMatmul(call);
-  const padded = r === 0 ? paddedProduct(made, operands, sizes, dispatch) : undefined;
+  const padded = r === 0 ? paddedProduct(made, operands, sizes) : undefined;
   if (padded !== undefined) return lowered({ ...dispatch, library, cuda: padded, prefersCuda: true });
   return lowered(library === undefined ? dispatch : { ...dispatch, library });
 }
@@ -107,12 +113,7 @@ function matmul(call: Call): Lowered | undefined {
 const LEAST_PADDED = 128;
 
 /** A product of two matrices of which at least one has lines that begin at no multiple of 16 bytes, by copies that do. */
-function paddedProduct(
-  product: Product,
-  operands: readonly number[],
-  sizes: ProductSizes,
-  plain: Dispatch,
-): Dispatch['cuda'] {
+function paddedProduct(product: Product, operands: readonly number[], sizes: ProductSizes): Dispatch['cuda'] {
   const { dtype, left, right, params } = product;
   if (dtype !== 'float32' && !isHalf(dtype)) return undefined;
   const [, rows, columns, depth] = sizes;
@@ -132,9 +133,12 @@ function paddedProduct(
     all[i] = TEMPORARY;
     if (i === 1) fromB = chunks * lanesOf(dtype);
     chunks += (lines * pitches[i]) / lanesOf(dtype);
+    const parts = { [line]: `${line} * p.pitch${i}`, [along]: along };
+    const from = i === 1 ? 'p.fromB + ' : '';
     return {
       ...factor,
-      at: `${i === 1 ? 'p.fromB + ' : ''}${line} * p.pitch${i} + ${along}`,
+      side: { at: `${from}${parts[side]}` },
+      deep: { at: parts.deep },
       run: pitches[i],
     };
   });
@@ -150,13 +154,12 @@ function paddedProduct(
     all,
     [...pitches, fromB],
     sizes,
+    bytes,
   )?.cuda;
   if (cuda === undefined) return undefined;
   return perCapability((capability) => {
     const inner = cuda(capability);
-    // One that is cut into parts has another use for its temporary.
-    if (inner === undefined || inner.scratch > 0) return plain.cuda?.(capability);
-    return { dispatches: [...copies, ...inner.dispatches], scratch: bytes };
+    return inner && { ...inner, dispatches: [...copies, ...inner.dispatches] };
   });
 }
 

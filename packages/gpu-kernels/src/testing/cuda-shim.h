@@ -382,6 +382,20 @@ inline void tc_barrier_init(tc_barrier* barrier, unsigned count) {
   shim::barriers.push_back(barrier);
 }
 namespace shim {
+template <class T> void pair(void* to, T value) {
+  if (reinterpret_cast<uintptr_t>(to) % sizeof(T) != 0) failed = "two numbers are stored where they are not aligned";
+  else memcpy(to, &value, sizeof(T));
+}
+}  // namespace shim
+inline void tc_pair_bfloat16(unsigned short* to, float low, float high) { shim::pair(to, tc_pack_bfloat16(low, high)); }
+inline void tc_pair_float16(unsigned short* to, float low, float high) { shim::pair(to, tc_pack_float16(low, high)); }
+inline void tc_pair_float32(float* to, float low, float high) {
+  uint64_t both;
+  const float two[] = {low, high};
+  memcpy(&both, two, 8);
+  shim::pair(to, both);
+}
+namespace shim {
 inline void check(const tc_barrier* barrier) {
   if (std::find(barriers.begin(), barriers.end(), barrier) == barriers.end()) failed = "a barrier that nobody has set up";
 }
