@@ -136,9 +136,9 @@ describe.skipIf(compiler === undefined)('tensor cores, on the processor', () => 
       core.matmul(of('bfloat16', m, k), of('bfloat16', k, n));
     });
     const mistakes: readonly (readonly [what: string, text: RegExp, instead: string])[] = [
-      ['that copies are waited for', /tc_wait<2>\(\);/, ''],
+      ['that copies are waited for', /tc_wait<3>\(\);/, ''],
       ['that the cores see what was written', /tc_fence_async\(\);/, ''],
-      ['that a place is free', /if \(step >= 4u\) tc_barrier_wait\(&empty.*/, ''],
+      ['that a place is free', /if \(step >= 6u\) tc_barrier_wait\(&empty.*/, ''],
       ['that a tile is there', /tc_barrier_wait\(&full.*/, ''],
       ['that a place is given back behind its last use', /tc_wgmma_wait<1>\(\);/, 'tc_wgmma_wait<2>();'],
       ['that a place is given back', /if \(step > 0u && lane == 0u\).*/, ''],

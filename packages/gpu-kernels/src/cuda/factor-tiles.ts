@@ -33,6 +33,8 @@ export interface ProductCores {
   readonly depth: (dtype: DType) => number;
   /** Columns of a tile. */
   readonly width: (sizes: ProductSizes) => Width;
+  /** How many tiles of this width a usual GPU makes at once. */
+  readonly many: (width: Width) => number;
   /**
    * A product with sums in float32. Its parameters are rows, columns, depth, the steps of a part of the depth, the number of parts, the element of the
    * temporary where these begin, and those of the product; its workgroups the tiles, and the batches with their parts in the third dimension. A part makes a
@@ -69,7 +71,7 @@ export function signatureOf({ dtype, isPart, params, buffers }: CoreProduct): {
   };
 }
 
-function isAligned({ run }: Factor, dtype: DType): boolean {
+export function isAligned({ run }: Factor, dtype: DType): boolean {
   return run % lanesOf(dtype) === 0;
 }
 

@@ -31,6 +31,7 @@ const depthOf = (dtype: DType): number => DEEP_BYTES / (dtype === 'float32' ? 4 
 export const warpCores: ProductCores = {
   depth: depthOf,
   width: ([, , columns]) => (columns <= 64 ? 64 : 128),
+  many: () => 128,
   program: (product) => coreProgram(keyOf(product), THREADS, () => kernelOf(product, text)),
 };
 

@@ -209,17 +209,15 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u
   };
 }
 
-/** Products of fewer tiles leave multiprocessors idle: a deep one is cut into parts, whose sums are added afterwards. */
-const MANY_TILES = 128;
 /** A part has at least so many steps of the depth. */
 const LEAST_STEPS = 8;
 /** Bytes that the parts may take in all. */
 const MOST_PART_BYTES = 2 ** 26;
 
-/** Into how many parts the depth is cut. It depends on the sizes alone, so that results are the same on all GPUs with such cores. */
-function partsOf([batches, rows, columns]: ProductSizes, steps: number, tiles: number): number {
+/** Into how many parts the depth is cut, where fewer than `many` tiles leave multiprocessors idle; their sums are added afterwards. It depends on the sizes alone, so that results are the same on all GPUs with such cores. */
+function partsOf([batches, rows, columns]: ProductSizes, steps: number, tiles: number, many: number): number {
   const most = Math.floor(MOST_PART_BYTES / (4 * batches * rows * columns));
-  const wanted = Math.floor(MANY_TILES / (tiles * batches));
+  const wanted = Math.floor(many / (tiles * batches));
   const parts = Math.max(1, Math.min(wanted, Math.floor(steps / LEAST_STEPS), most));
   // Each part has something to do.
   return Math.ceil(steps / Math.ceil(steps / parts));
@@ -262,7 +260,7 @@ function onTensorCores(
   const width = cores.width(sizes);
   const tiles = Math.ceil(rows / ROWS) * Math.ceil(columns / width);
   const steps = Math.ceil(depth / cores.depth(dtype));
-  const parts = partsOf(sizes, steps, tiles);
+  const parts = partsOf(sizes, steps, tiles, cores.many(width));
   if (batches * parts > MOST_BATCHES) return undefined;
   const fromParts = kept / bytesOf('float32');
   const core: CoreProduct = { ...product, params, isPart: parts > 1, inPairs: columns % 2 === 0, width };

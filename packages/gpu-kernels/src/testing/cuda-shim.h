@@ -492,8 +492,9 @@ inline void tc_wgmma_commit() {
   fiber.multiplied.push_back(std::move(fiber.products));
   fiber.products.clear();
 }
-/** A warp waits as one. */
+/** A warp waits as one, and others go on meanwhile. */
 template <int N> void tc_wgmma_wait() {
+  shim::leave(shim::State::waitsForWarp);
   shim::makeProducts(N);
   shim::fibers[shim::now].fenced = false;
   shim::leave(shim::State::waitsForWarp);

@@ -486,7 +486,7 @@ const PRODUCTS = [
   [33, 17, 131],
 ] as const;
 /** So deep that Hopper's cores use each place for a tile several times. */
-export const DEEP_PRODUCT = [72, 420, 72] as const;
+export const DEEP_PRODUCT = [72, 472, 72] as const;
 /** So large that factors whose lines begin at no multiple of 16 bytes are copied before, both of them in one case. */
 const PADDED_PRODUCTS = [
   [136, 130, 133, false, false],
