@@ -150,9 +150,9 @@ describe.skipIf(compiler === undefined)('tensor cores, on the processor', () => 
       DEEP_PRODUCT,
       false,
       [
-        ['that copies are waited for', /tc_wait<2>\(\);/, ''],
+        ['that copies are waited for', /tc_wait<3>\(\);/, ''],
         ['that the cores see what was written', /tc_fence_async\(\);/, ''],
-        ['that a place is free', /if \(step >= 4u\) tc_barrier_wait\(&empty.*/, ''],
+        ['that a place is free', /if \(step >= 6u\) tc_barrier_wait\(&empty.*/, ''],
       ],
     ],
     [

@@ -417,6 +417,20 @@ inline void tc_barrier_init(tc_barrier* barrier, unsigned count) {
   shim::fibers[shim::now].made.push_back(barrier);
 }
 namespace shim {
+template <class T> void pair(void* to, T value) {
+  if (reinterpret_cast<uintptr_t>(to) % sizeof(T) != 0) failed = "two numbers are stored where they are not aligned";
+  else memcpy(to, &value, sizeof(T));
+}
+}  // namespace shim
+inline void tc_pair_bfloat16(unsigned short* to, float low, float high) { shim::pair(to, tc_pack_bfloat16(low, high)); }
+inline void tc_pair_float16(unsigned short* to, float low, float high) { shim::pair(to, tc_pack_float16(low, high)); }
+inline void tc_pair_float32(float* to, float low, float high) {
+  uint64_t both;
+  const float two[] = {low, high};
+  memcpy(&both, two, 8);
+  shim::pair(to, both);
+}
+namespace shim {
 inline void check(const tc_barrier* barrier) {
   if (std::find(barriers.begin(), barriers.end(), barrier) == barriers.end()) failed = "a barrier that nobody has set up";
 }
@@ -524,8 +538,9 @@ inline void tc_wgmma_commit() {
   fiber.multiplied.push_back(std::move(fiber.products));
   fiber.products.clear();
 }
-/** A warp waits as one. */
+/** A warp waits as one, and others go on meanwhile. */
 template <int N> void tc_wgmma_wait() {
+  shim::leave(shim::State::waitsForWarp);
   shim::makeProducts(N);
   shim::fibers[shim::now].fenced = false;
   shim::leave(shim::State::waitsForWarp);

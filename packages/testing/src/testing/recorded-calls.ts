@@ -486,7 +486,7 @@ const PRODUCTS = [
   [33, 17, 131],
 ] as const;
 /** So deep that Hopper's cores use each place for a tile several times. */
-export const DEEP_PRODUCT = [72, 420, 72] as const;
+export const DEEP_PRODUCT = [72, 472, 72] as const;
 /** So large that factors whose lines begin at no multiple of 16 bytes are copied before, both of them in one case. */
 const PADDED_PRODUCTS = [
   [136, 130, 133, false, false],
@@ -698,6 +698,23 @@ export function recordConvolutions(capability = 80): Recorder {
       [[1, 9, 12, 32], [3, 3, 16, 32], { dilations: [2, 1], padding: [2, 2, 1, 1], groups: 2 }],
       [[2, 11, 7, 3], [3, 3, 3, 17], { strides: [2, 2], padding: [1, 1, 1, 1] }],
       [[2, 24, 24, 16], [1, 1, 16, 16], {}],
+      // Pixels that see other taps than their neighbours, or none.
+      ...(dtype === 'bfloat16'
+        ? ([
+            [[2, 11, 10, 16], [1, 1, 16, 24], { strides: [2, 2] }],
+            [
+              [1, 13, 15, 32],
+              [3, 3, 16, 32],
+              { strides: [2, 2], dilations: [2, 1], padding: [1, 2, 1, 0], groups: 2 },
+            ],
+            [[1, 19, 17, 16], [4, 3, 16, 16], { strides: [4, 3], dilations: [2, 2], padding: [3, 2, 0, 1] }],
+            [[2, 13, 12, 16], [3, 3, 16, 17], { strides: [3, 1], dilations: [4, 1], padding: [0, 0, 1, 1] }],
+          ] as const)
+        : []),
+      // So many numbers of an image of few channels that these are filled up first, beside the parts of a filter's gradient.
+      ...(capability === 80 || dtype === 'bfloat16'
+        ? ([[[1, 34, 32, 6], [6, 4, 6, 24], { padding: [2, 3, 2, 1] }]] as const)
+        : []),
     ] as const) {
       const geometry = {
         strides: [1, 1],
