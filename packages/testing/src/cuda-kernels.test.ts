@@ -103,6 +103,7 @@ describe.skipIf(compiler === undefined)('tensor cores, on the processor', () => 
     ['attention', recordAttention, 49, true, [0, 1, 12345]],
     ['recurrent networks', recordRecurrent, 40, true, [0, 1, 12345]],
     ['products by warpgroups', () => recordProducts(90), 48, false, ORDERS],
+    ['attention by warpgroups', () => recordAttention(90), 33, true, ORDERS],
     ['convolutions by warpgroups', () => recordConvolutions(90), 45, false, ORDERS],
   ] as const)(
     'agree in their %s with the reference in every order of threads',
@@ -207,6 +208,7 @@ describe.skipIf(nvrtc === undefined)('CUDA kernels for GPUs', () => {
       recordCalls(),
       ...[80, 90].flatMap((capability) => [recordProducts(capability), recordConvolutions(capability)]),
       recordAttention(),
+      recordAttention(90),
       recordRecurrent(),
     ].flatMap((recorder) => recorder.recorded);
     programs = [...new Set(recorded.flatMap((call) => call.dispatches.map((d) => d.program)))];
