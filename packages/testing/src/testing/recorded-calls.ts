@@ -686,5 +686,18 @@ export function recordAttention(capability = 80): Recorder {
       });
     }
   }
+  // No function has such a scale, but the kernel has: the largest score is that of the smallest product.
+  if (capability === 90)
+    withBackend('recorder', () => {
+      const of = (time: number): Tensor =>
+        constant(
+          Array.from({ length: time * 64 }, () => random() - 0.5),
+          'bfloat16',
+        ).reshape([1, 1, time, 64]);
+      const attrs = { timeFirst: false, scale: -0.5, causal: false };
+      recorder.label = 'a negative scale';
+      recorder.ulp = 4;
+      execute(listOps().get('ScaledDotProductAttention') as Op, [of(17), of(70), of(70)], attrs);
+    });
   return recorder;
 }
