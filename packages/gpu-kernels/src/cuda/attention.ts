@@ -3,6 +3,7 @@
 
 import type { DType } from '@eagre/backend';
 import type { Factor } from '../kernels/attention-factors.ts';
+import type { CudaProgram } from '../kernels/kernel.ts';
 import {
   type CoreAttention,
   FACTORS,
@@ -12,7 +13,6 @@ import {
   stepFunctions,
   stepsOf,
 } from './attention-steps.ts';
-import type { CudaProgram } from '../kernels/kernel.ts';
 import { type CoreDType, coreProgram, kernelText, lanesOf } from './tensor-cores.ts';
 
 const THREADS = 128;

@@ -356,19 +356,19 @@ template <int N> __device__ __forceinline__ f32 (&flat(f32 (&c)[1][N][4]))[4 * N
   const f32 scale = p.scale;
   ${held
     .map(
-      (factor, i) =>
+      (_, i) =>
         `const unsigned long long rows${i} = tc_descriptor(memory + (${i === 0 ? 0 : chunks(held[0], rows)}u + (group - 1u) * ${ROWS * LINE}u), 0u, 1024u);`,
     )
     .join('\n  ')}
-  ${[first, second]
-    .map((_, i) => {
-      const at = `tiles_at + ${i === 0 ? 0 : chunks(first, tile)}u`;
-      const along = `const unsigned long long along${i} = tc_descriptor(${at}, 0u, 1024u);`;
-      const turned = `const unsigned long long turned${i} = tc_descriptor(${at}, ${tile * LINE * CHUNK_BYTES}u, 1024u);`;
-      const isAlong = i === 0 || makes !== 'result';
-      const isTurned = makes === 'keyGradients' || i === (makes === 'result' ? 1 : 0);
-      return [...(isAlong ? [along] : []), ...(isTurned ? [turned] : [])].join('\n  ');
-    })
+  // As they are multiplied along their rows, and across them.
+  ${['0u', `${chunks(first, tile)}u`]
+    .map(
+      (
+        at,
+        i,
+      ) => `const unsigned long long along${i} = tc_descriptor(tiles_at + ${at}, 0u, 1024u), turned${i} = tc_descriptor(tiles_at + ${at}, ${tile * LINE * CHUNK_BYTES}u, 1024u);
+  (void)along${i}; (void)turned${i};`,
+    )
     .join('\n  ')}
   ${zeros('sums', made)}
   ${declare('scores', tile)};
