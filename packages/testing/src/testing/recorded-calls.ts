@@ -748,9 +748,9 @@ export function recordConvolutions(capability = 80): Recorder {
 }
 
 /** Attention that tensor cores make, with its gradients: masks, widths that are whole chunks of 16 bytes and others, ends that fill no tile. */
-export function recordAttention(): Recorder {
+export function recordAttention(capability = 80): Recorder {
   const recorder = new Recorder(jsBackend);
-  recorder.capability = 80;
+  recorder.capability = capability;
   registerBackend(recorder, -1);
   const random = generator(17);
   for (const dtype of ['float32', 'float16', 'bfloat16'] as const) {
@@ -765,7 +765,9 @@ export function recordAttention(): Recorder {
       Array.from({ length: 150 }, () => random() < 0.8),
       'bool',
     );
-    for (const [mask, isCausal, timeFirst, queries, keys, width, values, heads = 2] of [
+    type Sizes = readonly [queries: number, keys: number, width: number, values: number, heads?: number];
+    type Case = readonly [mask: Tensor | undefined, isCausal: boolean, timeFirst: boolean, ...Sizes];
+    const byWarps: readonly Case[] = [
       [undefined, true, false, 70, 70, 32, 32],
       [undefined, false, false, 90, 75, 48, 20],
       [seen.reshape([2, 1, 75, 1]), false, false, 75, 90, 16, 40],
@@ -779,7 +781,27 @@ export function recordAttention(): Recorder {
           ] as const)
         : []),
       ...(dtype === 'float32' ? ([[undefined, true, false, 66, 66, 16, 19, 60]] as const) : []),
-    ] as const) {
+    ];
+    // More tiles than there are at once, of queries and of keys; heads that fill no line; two warpgroups, of which one sees fewer tiles.
+    const byWarpgroups: readonly Case[] = [
+      [undefined, true, false, 129, 129, 64, 64, 1],
+      [undefined, false, true, 17, 330, 40, 128, 1],
+      ...(dtype === 'bfloat16'
+        ? ([
+            [undefined, true, true, 330, 65, 64, 48, 1],
+            [undefined, true, false, 200, 64, 128, 128, 1],
+            [seen.reshape([2, 1, 75, 1]), false, false, 75, 90, 64, 128],
+            [of(1, 2, 1, 130), true, true, 37, 130, 128, 72],
+            [undefined, true, false, 70, 70, 64, 64, 60],
+            [undefined, false, true, 66, 17, 128, 80, 60],
+            [undefined, true, true, 17, 66, 80, 128, 60],
+          ] as const)
+        : []),
+    ];
+    if (capability === 90 && dtype === 'float32') continue;
+    for (const [mask, isCausal, timeFirst, queries, keys, width, values, heads = 2] of capability === 90
+      ? byWarpgroups
+      : byWarps) {
       const shape = (time: number, size: number): number[] =>
         timeFirst ? [2, time, heads, size] : [2, heads, time, size];
       recorder.label = `${dtype}, ${queries} · ${keys}, ${width}, ${values}`;
@@ -799,5 +821,18 @@ export function recordAttention(): Recorder {
       });
     }
   }
+  // No function has such a scale, but the kernel has: the largest score is that of the smallest product.
+  if (capability === 90)
+    withBackend('recorder', () => {
+      const of = (time: number): Tensor =>
+        constant(
+          Array.from({ length: time * 64 }, () => random() - 0.5),
+          'bfloat16',
+        ).reshape([1, 1, time, 64]);
+      const attrs = { timeFirst: false, scale: -0.5, causal: false };
+      recorder.label = 'a negative scale';
+      recorder.ulp = 4;
+      execute(listOps().get('ScaledDotProductAttention') as Op, [of(17), of(70), of(70)], attrs);
+    });
   return recorder;
 }
