@@ -84,6 +84,23 @@ const CALLS: readonly Call[] = [
     outputs: [filter],
     attrs: geometry,
   },
+  {
+    label: 'gradient of an image, strides of 2',
+    kernel: 'Conv2DBackpropInput',
+    inputs: [filter, result],
+    outputs: [[8, 32, 32, 64]],
+    attrs: { ...geometry, strides: [2, 2], padding: [0, 1, 0, 1] },
+  },
+  {
+    label: 'convolution of 3 channels',
+    kernel: 'Conv2D',
+    inputs: [
+      [8, 16, 16, 3],
+      [3, 3, 3, 128],
+    ],
+    outputs: [result],
+    attrs: { ...geometry, activation: 0 },
+  },
   ...[
     [64, 4],
     [64, 64],

@@ -211,10 +211,15 @@ const periodOf = ({ threads, across }: Tile): number => Math.max(1, (8 * across)
 function forChunks(tile: Tile, body: string): string {
   const { chunks, across, threads, pitch, name } = tile;
   const period = periodOf(tile);
-  return `TC_UNROLLED for (u32 j = 0; j < ${chunks / threads}u; j++) {
-        tc_chunk* const to = &tile_${name}[stage * ${chunks}u + ${name}_own[j % ${period}u] + j / ${period}u * ${(period * pitch * threads) / across}u];
+  const begins = Array.from(
+    { length: period },
+    (_, i) => `tile_${name} + (stage * ${chunks}u + ${name}_own[${i}])`,
+  );
+  return `{ tc_chunk* const begins[${period}] = {${begins.join(', ')}};
+      TC_UNROLLED for (u32 j = 0; j < ${chunks / threads}u; j++) {
+        tc_chunk* const to = begins[j % ${period}u] + j / ${period}u * ${(period * pitch * threads) / across}u;
         ${body}
-      }`;
+      } }`;
 }
 
 /** Statements that bring the next tile of a factor to shared memory. */

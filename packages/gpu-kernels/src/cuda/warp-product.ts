@@ -109,7 +109,7 @@ function text(
     dtype,
     fields,
     declarations(product, tiles),
-    `__launch_bounds__(${THREADS}, 1) ${name}(${pointers.join(', ')}, const Params p)`,
+    `__launch_bounds__(${THREADS}, 2) ${name}(${pointers.join(', ')}, const Params p)`,
     `  __shared__ tc_chunk tile_a[${STAGES * tiles[0].chunks}];
   __shared__ tc_chunk tile_b[${STAGES * tiles[1].chunks}];
   const u32 t = threadIdx.x, lane = t % 32u, warp = t / 32u;

@@ -110,7 +110,7 @@ function filledUp(
   const bytes = (CHUNK_BYTES * lines * channels) / lanesOf(dtype);
   if (channels === inputs || bytes >= 2 ** 31) return undefined;
   const params = { ...g.params, c: channels, groupIn: channels, filterIn: inputs };
-  const cuda = make({ ...g, params, inputs: channels }, bytes)?.cuda;
+  const cuda = make({ ...g, params, inputs: channels, isProduct: false }, bytes)?.cuda;
   const copy = padLines(dtype, [number, TEMPORARY], { from: 0, lines, run: inputs });
   return (
     cuda &&

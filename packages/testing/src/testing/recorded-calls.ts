@@ -711,9 +711,12 @@ export function recordConvolutions(capability = 80): Recorder {
             [[2, 13, 12, 16], [3, 3, 16, 17], { strides: [3, 1], dilations: [4, 1], padding: [0, 0, 1, 1] }],
           ] as const)
         : []),
-      // So many numbers of an image of few channels that these are filled up first, beside the parts of a filter's gradient.
+      // So many numbers of images of odd channels that these are filled up first, beside the parts of a filter's gradient.
       ...(capability === 80 || dtype === 'bfloat16'
-        ? ([[[1, 34, 32, 6], [6, 4, 6, 24], { padding: [2, 3, 2, 1] }]] as const)
+        ? ([
+            [[1, 34, 32, 6], [6, 4, 6, 24], { padding: [2, 3, 2, 1] }],
+            [[1, 24, 22, 130], [1, 1, 130, 16], {}],
+          ] as const)
         : []),
     ] as const) {
       const geometry = {
