@@ -255,14 +255,12 @@ describe.skipIf(compiler === undefined)('tensor cores, on the processor', () => 
         tape.gradient(y, inputs, { outputGradients: of(queries) });
       });
     }
+    // Of scores that differ by much.
+    withBackend('recorder', () => core.nn.scaledDotProductAttention(of(20).mul(200), of(384), of(384)));
     const [result, gradients, , others] = recorder.recorded;
-    const kernels: readonly (readonly [name: string, call: Recorded, dispatch: number])[] = [
-      ['result', result, 0],
-      ['gradient of queries', gradients, 0],
-      ['gradients of keys and values', others, 1],
-    ];
     // Each place of each pattern is a mistake of its own. Waits behind each other are one.
-    const patterns: readonly (readonly [what: string, text: RegExp, instead: string])[] = [
+    type Pattern = readonly [what: string, text: RegExp, instead: string];
+    const patterns: readonly Pattern[] = [
       ['that copies are waited for', /tc_wait<2>\(\);/g, ''],
       ['that the cores see what was written', /tc_fence_async\(\);/g, ''],
       ['that a place is free', /if \(turn >= 4u\)\s*tc_barrier_wait\(&empty.*/g, ''],
@@ -273,10 +271,21 @@ describe.skipIf(compiler === undefined)('tensor cores, on the processor', () => 
       ['a fence', /tc_wgmma_fence\(\);/g, ''],
       ['a barrier behind the setting up', /__syncthreads\(\);/g, ''],
     ];
-    const planted = kernels.flatMap(([name, call, at]) => {
+    const kernels: readonly (readonly [string, Recorded, dispatch: number, readonly Pattern[]])[] = [
+      ['result', result, 0, patterns],
+      ['gradient of queries', gradients, 0, patterns],
+      ['gradients of keys and values', others, 1, patterns],
+      [
+        'result of large scores',
+        recorder.recorded[recorder.recorded.length - 1],
+        0,
+        [['that sums are made smaller', /kept\[0\]\[0\] != 1\.0f \|\| kept\[0\]\[1\] != 1\.0f/g, 'false']],
+      ],
+    ];
+    const planted = kernels.flatMap(([name, call, at, mistakes]) => {
       const { program } = call.dispatches[at];
       if (!('print' in program)) throw new Error('attention that tensor cores do not make');
-      return patterns.flatMap(([what, text, instead]) => {
+      return mistakes.flatMap(([what, text, instead]) => {
         // What the kernel does, not the functions that it has.
         const parts = (body: string): readonly [string, string] => {
           const begin = body.indexOf('extern "C"');

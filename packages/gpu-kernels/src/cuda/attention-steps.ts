@@ -102,6 +102,7 @@ export const placeOf = ({ makes, rows }: CoreAttention): string => {
 /**
  * Statements of a warp that has `m` times 16 rows from `warpTop` on, and meets `part` others from `start` on. What belongs to both lies in `[m][n][i]`: in column
  * `n * 8 + lane % 4 * 2 + i % 2` of row `m * 16 + i / 2 * 8 + lane / 4`.
+ * @param slack by how much a score may be above `highest` before that is another.
  * @param edges conditions that may change, beside those that the statements know, under which scores are looked at one by one.
  */
 export function stepsOf(
@@ -109,6 +110,7 @@ export function stepsOf(
   m: number,
   part: number,
   edges: readonly string[] = [],
+  slack = 0,
 ): {
   /** `body` for each place. */
   readonly forEach: (body: string) => string;
@@ -116,7 +118,7 @@ export function stepsOf(
   readonly masked: string;
   /** The weight of the score at a place, of which `base` is known. */
   readonly power: string;
-  /** The largest score of each row until now, `highest`, with the `base` of its weights, and how much is `kept` of what was summed up before. */
+  /** The largest score of each row until now, or one that is not much less, `highest`, with the `base` of its weights, and how much is `kept` of what was summed up before. */
   readonly newHighest: string;
   /** Sums of which no more than that is kept. */
   readonly keep: (sums: string, width: number) => string;
@@ -183,7 +185,8 @@ export function stepsOf(
       ${forRows(`(void)row; f32 now = lowest();
       TC_UNROLLED for (u32 n = 0; n < ${part / 8}; n++) now = fmaxf(now, fmaxf(scores[m][n][half * 2u], scores[m][n][half * 2u + 1u]));
       now = fmaxf(now, tc_shuffle(now, 1u));
-      now = fmaxf(highest[m][half], fmaxf(now, tc_shuffle(now, 2u)) * unit);
+      now = ${slack === 0 ? 'fmaxf(highest[m][half], fmaxf(now, tc_shuffle(now, 2u)) * unit)' : 'fmaxf(now, tc_shuffle(now, 2u)) * unit'};
+      ${slack === 0 ? '' : `if (!(now > highest[m][half] + ${slack}.0f)) now = highest[m][half];`}
       kept[m][half] = tc_exp2((highest[m][half] - finite(now)) * LOG2E);
       highest[m][half] = now; total[m][half] *= kept[m][half]; base[m][half] = ${baseOf('now')};`)}`,
     keep: (sums, width) => `TC_UNROLLED for (u32 m = 0; m < ${m}; m++)

@@ -40,6 +40,9 @@ export function hopperRows(planes: number, rows: number): 64 | 128 {
   return hasMany(planes, rows) ? 128 : 64;
 }
 
+/** By how much scores may be larger than the largest ones that were kept, so that sums need not be made smaller for each tile: weights are up to e⁵, far from what float16 has. */
+const SLACK = 5;
+
 /** Others of a tile. */
 function tileOf({ makes, width, values }: HopperAttention): 32 | 64 {
   return makes === 'keyGradients' && Math.max(width, values) > 64 ? 32 : 64;
@@ -153,7 +156,7 @@ function text(
   const groups = rows / ROWS;
   const sizes = sizesOf(attention);
   // The largest score is that of the smallest product where scores are multiplied by a negative number.
-  const steps = stepsOf(attention, 1, tile, makes === 'result' ? ['scale < 0.0f'] : []);
+  const steps = stepsOf(attention, 1, tile, makes === 'result' ? ['scale < 0.0f'] : [], SLACK);
   const { forEach } = steps;
   const widthOf = (factor: Factor): number => attention[factor.width];
   const chunks = (factor: Factor, lines: number): number => chunksOf(widthOf(factor), lines);
@@ -220,7 +223,9 @@ function text(
 
   const weigh = `${steps.masked}
       ${steps.newHighest}
-      ${steps.keep('sums', widthOf(second))}
+      if (kept[0][0] != 1.0f || kept[0][1] != 1.0f) {
+        ${steps.keep('sums', widthOf(second))}
+      }
       ${forEach(`scores[m][n][i] = ${steps.power}; total[m][i / 2u] += scores[m][n][i];`)}
       ${pack('weights', 'scores')}`;
   const slopes = (base: string): string =>
