@@ -1,5 +1,6 @@
 // The GPU kernels as CUDA C++ and as PTX, compiled for the processor, against the reference: calls of kernels that the ops' samples make, all of them as CUDA C++.
 import '@eagre/backend-js';
+import { GradientTape } from '@eagre/autodiff';
 import { isHalf, type NumericDType, registerBackend } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import * as core from '@eagre/core';
@@ -110,6 +111,7 @@ describe.skipIf(compiler === undefined)('tensor cores, on the processor', () => 
     ['recurrent networks', recordRecurrent, 40, true, [0, 1, 12345]],
     ['products by warpgroups', () => recordProducts(90), 48, false, ORDERS],
     ['products whose tiles TMA brings', recordBroughtProducts, 40, false, ORDERS],
+    ['attention by warpgroups', () => recordAttention(90), 33, true, ORDERS],
     ['convolutions by warpgroups', () => recordConvolutions(90), 45, false, ORDERS],
   ] as const)(
     'agree in their %s with the reference in every order of threads',
@@ -150,9 +152,9 @@ describe.skipIf(compiler === undefined)('tensor cores, on the processor', () => 
       DEEP_PRODUCT,
       false,
       [
-        ['that copies are waited for', /tc_wait<2>\(\);/, ''],
+        ['that copies are waited for', /tc_wait<3>\(\);/, ''],
         ['that the cores see what was written', /tc_fence_async\(\);/, ''],
-        ['that a place is free', /if \(step >= 4u\) tc_barrier_wait\(&empty.*/, ''],
+        ['that a place is free', /if \(step >= 6u\) tc_barrier_wait\(&empty.*/, ''],
       ],
     ],
     [
@@ -229,6 +231,99 @@ describe.skipIf(compiler === undefined)('tensor cores, on the processor', () => 
     },
     120_000,
   );
+
+  it('show what a kernel of attention for warpgroups lacks', () => {
+    const recorder = new Recorder(jsBackend);
+    recorder.capability = 90;
+    registerBackend(recorder, -1);
+    const random = generator(23);
+    const of = (time: number): Tensor =>
+      constant(
+        Array.from({ length: time * 40 }, () => random() - 0.5),
+        'bfloat16',
+      ).reshape([1, 1, time, 40]);
+    // More tiles than there are at once, of keys and of queries: the kernels that make the result, and the gradients.
+    for (const [queries, keys] of [
+      [20, 390],
+      [390, 20],
+    ]) {
+      const inputs = [of(queries), of(keys), of(keys)] as const;
+      const tape = new GradientTape();
+      tape.watch(inputs);
+      withBackend('recorder', () => {
+        const y = tape.record(() => core.nn.scaledDotProductAttention(...inputs));
+        tape.gradient(y, inputs, { outputGradients: of(queries) });
+      });
+    }
+    // Of scores that differ by much.
+    withBackend('recorder', () => core.nn.scaledDotProductAttention(of(20).mul(200), of(384), of(384)));
+    const [result, gradients, , others] = recorder.recorded;
+    // Each place of each pattern is a mistake of its own. Waits behind each other are one.
+    type Pattern = readonly [what: string, text: RegExp, instead: string];
+    const patterns: readonly Pattern[] = [
+      ['that copies are waited for', /tc_wait<2>\(\);/g, ''],
+      ['that the cores see what was written', /tc_fence_async\(\);/g, ''],
+      ['that a place is free', /if \(turn >= 4u\)\s*tc_barrier_wait\(&empty.*/g, ''],
+      ['that a tile is there', /^\s*tc_barrier_wait\(&full\[.*/gm, ''],
+      ['that a place is given back behind its last use', /&empty\[\(turn - 1u\)/g, '&empty[(turn)'],
+      ['that a place is given back', /tc_barrier_arrive\(&empty\[\(turn - 1u\) % 4u\]\);/g, ';'],
+      ['that products are waited for', /(?:tc_wgmma_wait_for<\d>\(flat\(\w+\)\);\s*)+/g, ''],
+      ['a fence', /tc_wgmma_fence\(\);/g, ''],
+      ['a barrier behind the setting up', /__syncthreads\(\);/g, ''],
+    ];
+    const kernels: readonly (readonly [string, Recorded, dispatch: number, readonly Pattern[]])[] = [
+      ['result', result, 0, patterns],
+      ['gradient of queries', gradients, 0, patterns],
+      ['gradients of keys and values', others, 1, patterns],
+      [
+        'result of large scores',
+        recorder.recorded[recorder.recorded.length - 1],
+        0,
+        [['that sums are made smaller', /kept\[0\]\[0\] != 1\.0f \|\| kept\[0\]\[1\] != 1\.0f/g, 'false']],
+      ],
+    ];
+    const planted = kernels.flatMap(([name, call, at, mistakes]) => {
+      const { program } = call.dispatches[at];
+      if (!('print' in program)) throw new Error('attention that tensor cores do not make');
+      return mistakes.flatMap(([what, text, instead]) => {
+        // What the kernel does, not the functions that it has.
+        const parts = (body: string): readonly [string, string] => {
+          const begin = body.indexOf('extern "C"');
+          return [body.slice(0, begin), body.slice(begin)];
+        };
+        const places = [...parts(program.print('k'))[1].matchAll(text)];
+        expect(places.length, `${name}: ${what}`).toBeGreaterThan(0);
+        return places.map((_, place) => {
+          const print = (as: string): string => {
+            const [before, body] = parts(program.print(as));
+            let number = 0;
+            return before + body.replace(text, (found) => (number++ === place ? instead : found));
+          };
+          const dispatches = call.dispatches.map((dispatch, i) =>
+            i === at ? { ...dispatch, program: { ...program, print } } : dispatch,
+          );
+          return { what: `${name}: ${what}, ${place}`, call: { ...call, dispatches } };
+        });
+      });
+    });
+    const all = [...recorder.recorded, ...planted.map(({ call }) => call)];
+    const shim = new CudaShim(all.flatMap(({ dispatches }) => dispatches.map(({ program }) => program)));
+    try {
+      const found = (calls: readonly Recorded[], order: number): boolean => {
+        try {
+          return failures(shim, calls, order, true).length > 0;
+        } catch {
+          return true;
+        }
+      };
+      for (const order of ORDERS) expect(found(recorder.recorded, order)).toBe(false);
+      expect(
+        planted.filter(({ call }) => !ORDERS.some((order) => found([call], order))).map(({ what }) => what),
+      ).toEqual([]);
+    } finally {
+      shim.end();
+    }
+  }, 300_000);
 });
 
 /** The NVRTC that `EAGRE_NVRTC` names, which compiles without a GPU too. It takes minutes. */
@@ -255,6 +350,7 @@ describe.skipIf(nvrtc === undefined)('CUDA kernels for GPUs', () => {
       ...[80, 90].flatMap((capability) => [recordProducts(capability), recordConvolutions(capability)]),
       recordBroughtProducts(),
       recordAttention(),
+      recordAttention(90),
       recordRecurrent(),
     ].flatMap((recorder) => recorder.recorded);
     programs = [...new Set(recorded.flatMap((call) => call.dispatches.map((d) => d.program)))];

@@ -177,6 +177,11 @@ describe.skipIf(!isTested)('CUDA, on a fake driver', { timeout: 120_000 }, () =>
     };
     const most = (dtype: 'float32' | 'bfloat16'): number => off(() => product(dtype));
     expect(most('bfloat16')).toBeLessThan(2 ** -7);
+    const byWarpgroups = (): number[] => {
+      const x = random([1, 1, 20, 64]).cast('bfloat16');
+      return [...(core.nn.scaledDotProductAttention(x, x, x).cast('float32').data() as Float32Array)];
+    };
+    expect(off(byWarpgroups)).toBeLessThan(2 ** -6);
     const enabled = tensorFloat32ExecutionEnabled();
     try {
       enableTensorFloat32Execution(true);

@@ -84,6 +84,23 @@ const CALLS: readonly Call[] = [
     outputs: [filter],
     attrs: geometry,
   },
+  {
+    label: 'gradient of an image, strides of 2',
+    kernel: 'Conv2DBackpropInput',
+    inputs: [filter, result],
+    outputs: [[8, 32, 32, 64]],
+    attrs: { ...geometry, strides: [2, 2], padding: [0, 1, 0, 1] },
+  },
+  {
+    label: 'convolution of 3 channels',
+    kernel: 'Conv2D',
+    inputs: [
+      [8, 16, 16, 3],
+      [3, 3, 3, 128],
+    ],
+    outputs: [result],
+    attrs: { ...geometry, activation: 0 },
+  },
   ...[
     [64, 4],
     [64, 64],
@@ -187,8 +204,12 @@ describe.skipIf(missing !== '')('the machine code of kernels for tensor cores', 
             expect([row.spills, stack], where).toEqual([0, 0]);
             if (program.isSpecific) {
               expect(row.HGMMA, where).toBeGreaterThan(0);
-              // One more for each product would say that none goes on while the next is told.
-              expect(count(/\bWARPGROUP\.DEPBAR/g), where).toBe(2);
+              // One for each product would say that none goes on while the next is told. Two waits that follow each other may be one.
+              const waits = count(/\bWARPGROUP\.DEPBAR/g);
+              expect(waits, where).toBeGreaterThanOrEqual(2);
+              expect(waits, where).toBeLessThanOrEqual(
+                text.slice(text.indexOf('extern "C"')).match(/tc_wgmma_(?:wait|finish)/g)?.length ?? 0,
+              );
             } else expect(row.HMMA, where).toBeGreaterThan(0);
             if (program.maps > 0) {
               expect([row.UTMALDG > 0, row.LDGSTS, count(/\bSTG\.E\.128/g) > 0], where).toEqual([

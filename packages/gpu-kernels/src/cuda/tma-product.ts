@@ -225,7 +225,7 @@ function text(
   const across = LINE_BYTES / bytes;
   const hasBias = biasAt !== undefined && !isPart;
   // Results are matrices behind each other, of batches or of parts.
-  const place = `(size_t(${isPart ? 'at.z' : 'at.batch'}) * p.rows + row) * p.columns + column`;
+  const place = `${isPart ? 'p.fromParts + ' : ''}(size_t(${isPart ? 'at.z' : 'at.batch'}) * p.rows + row) * p.columns + column`;
   const numbers = [a, b]
     .map(
       (tile) =>

@@ -95,17 +95,17 @@ function matmul(call: Call): Lowered | undefined {
       buffer: 'a',
       matrix: matrices(a, 's', transposeA ? m : k),
       ...(transposeA
-        ? { at: 'ofA + deep * p.rows + row', inner: 'side', run: m }
-        : { at: 'ofA + row * p.depth + deep', inner: 'deep', run: k }),
+        ? { side: { at: 'ofA + row' }, deep: { at: 'deep * p.rows' }, inner: 'side', run: m }
+        : { side: { at: 'ofA + row * p.depth' }, deep: { at: 'deep' }, inner: 'deep', run: k }),
     },
     right: {
       buffer: 'b',
       matrix: matrices(b, 'q', transposeB ? k : n),
       ...(transposeB
-        ? { at: 'ofB + column * p.depth + deep', inner: 'deep', run: k }
-        : { at: 'ofB + deep * p.columns + column', inner: 'side', run: n }),
+        ? { side: { at: 'ofB + column * p.depth' }, deep: { at: 'deep' }, inner: 'deep', run: k }
+        : { side: { at: 'ofB + column' }, deep: { at: 'deep * p.columns' }, inner: 'side', run: n }),
     },
-    at: '(batch * p.rows + row) * p.columns + column',
+    at: '(batch * p.rows + row) * p.columns',
     biasAt: bias && 'column',
     activation: attrs.activation as number,
   };
@@ -114,7 +114,7 @@ function matmul(call: Call): Lowered | undefined {
   const dispatch = productDispatch(made, operands, [...axes.sizes, ...axes.steps.flat()], sizes);
   if (dispatch === undefined || y.dtype === 'int32') return dispatch && lowered(dispatch);
   const library = libraryMatmul(call);
-  const padded = r === 0 ? paddedProduct(made, operands, sizes, dispatch) : undefined;
+  const padded = r === 0 ? paddedProduct(made, operands, sizes) : undefined;
   if (padded !== undefined) return lowered({ ...dispatch, library, cuda: padded, prefersCuda: true });
   return lowered(library === undefined ? dispatch : { ...dispatch, library });
 }
@@ -123,12 +123,7 @@ function matmul(call: Call): Lowered | undefined {
 const LEAST_PADDED = 128;
 
 /** A product of two matrices of which at least one has lines that begin at no multiple of 16 bytes, by copies that do. */
-function paddedProduct(
-  product: Product,
-  operands: readonly number[],
-  sizes: ProductSizes,
-  plain: Dispatch,
-): Dispatch['cuda'] {
+function paddedProduct(product: Product, operands: readonly number[], sizes: ProductSizes): Dispatch['cuda'] {
   const { dtype, left, right, params } = product;
   if (dtype !== 'float32' && !isHalf(dtype)) return undefined;
   const [, rows, columns, depth] = sizes;
@@ -148,9 +143,12 @@ function paddedProduct(
     all[i] = TEMPORARY;
     if (i === 1) fromB = chunks * lanesOf(dtype);
     chunks += (lines * pitches[i]) / lanesOf(dtype);
+    const parts = { [line]: `${line} * p.pitch${i}`, [along]: along };
+    const from = i === 1 ? 'p.fromB + ' : '';
     return {
       ...factor,
-      at: `${i === 1 ? 'p.fromB + ' : ''}${line} * p.pitch${i} + ${along}`,
+      side: { at: `${from}${parts[side]}` },
+      deep: { at: parts.deep },
       run: pitches[i],
       matrix: { from: i === 1 ? fromB : 0, pitch: pitches[i], count: 1, number: '0u' },
     };
@@ -167,18 +165,17 @@ function paddedProduct(
     all,
     [...pitches, fromB],
     sizes,
+    bytes,
   )?.cuda;
   if (cuda === undefined) return undefined;
   return perCapability((capability) => {
     const inner = cuda(capability);
-    // One that is cut into parts has another use for its temporary.
-    if (inner === undefined || inner.scratch > 0) return plain.cuda?.(capability);
-    const behind = ({ dispatches, withoutMaps }: CudaDispatches): CudaDispatches => ({
+    const behind = ({ dispatches, scratch, withoutMaps }: CudaDispatches): CudaDispatches => ({
       dispatches: [...copies, ...dispatches],
-      scratch: bytes,
+      scratch,
       withoutMaps: withoutMaps && behind(withoutMaps),
     });
-    return behind(inner);
+    return inner && behind(inner);
   });
 }
 

@@ -486,7 +486,7 @@ const PRODUCTS = [
   [33, 17, 131],
 ] as const;
 /** So deep that Hopper's cores use each place for a tile several times. */
-export const DEEP_PRODUCT = [72, 420, 72] as const;
+export const DEEP_PRODUCT = [72, 472, 72] as const;
 /** So large that factors whose lines begin at no multiple of 16 bytes are copied before, both of them in one case. */
 const PADDED_PRODUCTS = [
   [136, 130, 133, false, false],
@@ -698,6 +698,26 @@ export function recordConvolutions(capability = 80): Recorder {
       [[1, 9, 12, 32], [3, 3, 16, 32], { dilations: [2, 1], padding: [2, 2, 1, 1], groups: 2 }],
       [[2, 11, 7, 3], [3, 3, 3, 17], { strides: [2, 2], padding: [1, 1, 1, 1] }],
       [[2, 24, 24, 16], [1, 1, 16, 16], {}],
+      // Pixels that see other taps than their neighbours, or none.
+      ...(dtype === 'bfloat16'
+        ? ([
+            [[2, 11, 10, 16], [1, 1, 16, 24], { strides: [2, 2] }],
+            [
+              [1, 13, 15, 32],
+              [3, 3, 16, 32],
+              { strides: [2, 2], dilations: [2, 1], padding: [1, 2, 1, 0], groups: 2 },
+            ],
+            [[1, 19, 17, 16], [4, 3, 16, 16], { strides: [4, 3], dilations: [2, 2], padding: [3, 2, 0, 1] }],
+            [[2, 13, 12, 16], [3, 3, 16, 17], { strides: [3, 1], dilations: [4, 1], padding: [0, 0, 1, 1] }],
+          ] as const)
+        : []),
+      // So many numbers of images of odd channels that these are filled up first, beside the parts of a filter's gradient.
+      ...(capability === 80 || dtype === 'bfloat16'
+        ? ([
+            [[1, 34, 32, 6], [6, 4, 6, 24], { padding: [2, 3, 2, 1] }],
+            [[1, 24, 22, 130], [1, 1, 130, 16], {}],
+          ] as const)
+        : []),
     ] as const) {
       const geometry = {
         strides: [1, 1],
@@ -731,9 +751,9 @@ export function recordConvolutions(capability = 80): Recorder {
 }
 
 /** Attention that tensor cores make, with its gradients: masks, widths that are whole chunks of 16 bytes and others, ends that fill no tile. */
-export function recordAttention(): Recorder {
+export function recordAttention(capability = 80): Recorder {
   const recorder = new Recorder(jsBackend);
-  recorder.capability = 80;
+  recorder.capability = capability;
   registerBackend(recorder, -1);
   const random = generator(17);
   for (const dtype of ['float32', 'float16', 'bfloat16'] as const) {
@@ -748,7 +768,9 @@ export function recordAttention(): Recorder {
       Array.from({ length: 150 }, () => random() < 0.8),
       'bool',
     );
-    for (const [mask, isCausal, timeFirst, queries, keys, width, values, heads = 2] of [
+    type Sizes = readonly [queries: number, keys: number, width: number, values: number, heads?: number];
+    type Case = readonly [mask: Tensor | undefined, isCausal: boolean, timeFirst: boolean, ...Sizes];
+    const byWarps: readonly Case[] = [
       [undefined, true, false, 70, 70, 32, 32],
       [undefined, false, false, 90, 75, 48, 20],
       [seen.reshape([2, 1, 75, 1]), false, false, 75, 90, 16, 40],
@@ -762,7 +784,27 @@ export function recordAttention(): Recorder {
           ] as const)
         : []),
       ...(dtype === 'float32' ? ([[undefined, true, false, 66, 66, 16, 19, 60]] as const) : []),
-    ] as const) {
+    ];
+    // More tiles than there are at once, of queries and of keys; heads that fill no line; two warpgroups, of which one sees fewer tiles.
+    const byWarpgroups: readonly Case[] = [
+      [undefined, true, false, 129, 129, 64, 64, 1],
+      [undefined, false, true, 17, 270, 40, 128, 1],
+      ...(dtype === 'bfloat16'
+        ? ([
+            [undefined, true, true, 270, 65, 64, 48, 1],
+            [undefined, true, false, 200, 64, 128, 128, 1],
+            [seen.reshape([2, 1, 75, 1]), false, false, 75, 90, 64, 128],
+            [of(1, 2, 1, 130), true, true, 37, 130, 128, 72],
+            [undefined, true, false, 70, 70, 64, 64, 60],
+            [undefined, false, true, 66, 17, 128, 80, 60],
+            [undefined, true, true, 17, 66, 80, 128, 60],
+          ] as const)
+        : []),
+    ];
+    if (capability === 90 && dtype === 'float32') continue;
+    for (const [mask, isCausal, timeFirst, queries, keys, width, values, heads = 2] of capability === 90
+      ? byWarpgroups
+      : byWarps) {
       const shape = (time: number, size: number): number[] =>
         timeFirst ? [2, time, heads, size] : [2, heads, time, size];
       recorder.label = `${dtype}, ${queries} · ${keys}, ${width}, ${values}`;
@@ -782,5 +824,18 @@ export function recordAttention(): Recorder {
       });
     }
   }
+  // No function has such a scale, but the kernel has: the largest score is that of the smallest product. Later tiles have much larger ones.
+  if (capability === 90)
+    withBackend('recorder', () => {
+      const of = (time: number): Tensor =>
+        constant(
+          Array.from({ length: time * 64 }, () => random() - 0.5),
+          'bfloat16',
+        ).reshape([1, 1, time, 64]);
+      const attrs = { timeFirst: false, scale: -30, causal: false };
+      recorder.label = 'a negative scale, and scores of some size';
+      recorder.ulp = 4;
+      execute(listOps().get('ScaledDotProductAttention') as Op, [of(17), of(270), of(270)], attrs);
+    });
   return recorder;
 }
