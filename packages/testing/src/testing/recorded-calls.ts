@@ -492,6 +492,8 @@ const PADDED_PRODUCTS = [
   [136, 130, 133, false, false],
   [130, 129, 128, true, true],
   [128, 131, 130, false, true],
+  // Cut into parts, too.
+  [128, 1030, 129, false, false],
 ] as const;
 /** So deep that it is cut into parts, with batches. */
 const CUT_PRODUCT = [2, 20, 1100, 18] as const;
