@@ -31,6 +31,10 @@ function limitOf({ kernel, ulp }: Recorded, dtype: NumericDType): number {
   return kernel === 'elementwise' ? 0 : 1;
 }
 
+/** Calls with more bytes take long: they run in one order, the shuffled one. */
+const isSmall = ({ buffers }: Recorded): boolean =>
+  buffers.reduce((sum, { length }) => sum + length, 0) < 500_000;
+
 /** What is wrong with the results of the calls, as lines. */
 function failures(shim: CudaShim, calls: readonly Recorded[], order: number, ofLargest = false): string[] {
   const buffers = calls.flatMap((call) => call.buffers);
@@ -121,7 +125,10 @@ describe.skipIf(compiler === undefined)('tensor cores, on the processor', () => 
       expect(programs.filter((program) => 'print' in program).length).toBeGreaterThanOrEqual(least);
       const shim = new CudaShim(programs);
       try {
-        for (const order of orders) expect(failures(shim, recorded, order, ofLargest)).toEqual([]);
+        for (const order of orders) {
+          const calls = isLong || order > 2 ? recorded : recorded.filter(isSmall);
+          expect(failures(shim, calls, order, ofLargest)).toEqual([]);
+        }
       } finally {
         shim.end();
       }
