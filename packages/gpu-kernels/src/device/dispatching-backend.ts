@@ -199,15 +199,16 @@ export abstract class DispatchingBackend implements Backend {
     const whole = this.#ofWhole(program, records);
     const split = splitProgram(program);
     if (split === undefined) return whole;
-    const [ofGpu, ofHost] = split.map((part) => this.#ofPart(part, records));
+    const forward = split.map((part) => ({ part, run: this.#ofPart(part, records) }));
+    const backward = [...forward].reverse();
     return (inputs, outputs, attrs) => {
-      if (!overwrites(split[1], split[0], inputs, outputs)) {
-        ofHost(inputs, outputs, attrs);
-        ofGpu(inputs, outputs, attrs);
-      } else if (!overwrites(split[0], split[1], inputs, outputs)) {
-        ofGpu(inputs, outputs, attrs);
-        ofHost(inputs, outputs, attrs);
-      } else whole(inputs, outputs, attrs);
+      const order = [forward, backward].find((parts) =>
+        parts.every(({ part }, i) =>
+          parts.slice(i + 1).every((later) => !overwrites(part, later.part, inputs, outputs)),
+        ),
+      );
+      if (order === undefined) whole(inputs, outputs, attrs);
+      else for (const { run } of order) run(inputs, outputs, attrs);
     };
   }
 
