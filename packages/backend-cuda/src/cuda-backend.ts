@@ -27,6 +27,14 @@ import { CudaKernels } from './kernels.ts';
 import { LibraryProducts } from './library-products.ts';
 import { Stream } from './stream.ts';
 
+/** What dispatches of kernels in CUDA C++ need. */
+interface Needs {
+  /** That programs allow fewer bits of float32. */
+  readonly tensorFloat32: boolean;
+  /** Whether all of them are compiled, or can be. */
+  readonly isCompiled: boolean;
+}
+
 /** A GPU through CUDA. */
 export class CudaBackend extends DispatchingBackend {
   readonly name: string;
@@ -39,6 +47,8 @@ export class CudaBackend extends DispatchingBackend {
   readonly #capability: number;
   readonly #kernels: CudaKernels;
   readonly #products: LibraryProducts;
+  /** Of dispatches that were looked at. */
+  readonly #needs = new WeakMap<CudaDispatches, Needs>();
   #hasWarned = false;
 
   constructor(
@@ -110,11 +120,20 @@ export class CudaBackend extends DispatchingBackend {
   #ofCuda({ cuda }: Pick<Dispatch, 'cuda'>): CudaDispatches | undefined {
     const made = cuda?.(this.#capability);
     if (made === undefined) return undefined;
-    const own = made.dispatches.flatMap(({ program }) => ('print' in program ? [program] : []));
-    if (!placement.tensorFloat32 && own.some((program) => program.isTensorFloat32)) return undefined;
-    if (own.every((program) => this.#kernels.has(program))) return made;
+    let needs = this.#needs.get(made);
+    if (needs === undefined) this.#needs.set(made, (needs = this.#needsOf(made)));
+    if (needs.tensorFloat32 && !placement.tensorFloat32) return undefined;
+    if (needs.isCompiled) return made;
     this.#warn();
     return undefined;
+  }
+
+  #needsOf({ dispatches }: CudaDispatches): Needs {
+    const own = dispatches.flatMap(({ program }) => ('print' in program ? [program] : []));
+    return {
+      tensorFloat32: own.some((program) => program.isTensorFloat32),
+      isCompiled: own.every((program) => this.#kernels.has(program)),
+    };
   }
 
   #warn(): void {

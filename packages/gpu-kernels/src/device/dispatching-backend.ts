@@ -142,8 +142,16 @@ export abstract class DispatchingBackend implements Backend {
   /** How many buffers a dispatch may have. */
   protected abstract readonly mostBuffers: number;
 
+  /** Kernels for single calls, which know the calls that they have seen. */
+  readonly #kernels = new Map<string, Kernel>();
+
   kernel(name: KernelName, inputs: readonly NumericDType[]): Kernel | undefined {
-    return this.#named(name, inputs, false);
+    const key = `${name} ${inputs.join()}`;
+    const known = this.#kernels.get(key);
+    if (known !== undefined) return known;
+    const kernel = this.#named(name, inputs, false);
+    if (kernel !== undefined) this.#kernels.set(key, kernel);
+    return kernel;
   }
 
   elementwise(program: ScalarProgram): Kernel {
@@ -301,7 +309,8 @@ export abstract class DispatchingBackend implements Backend {
         else this.#runInstead(name, own, operands, temporaries);
       }
     } finally {
-      for (const { storage } of temporaries) storage.release();
+      // The last one first, so that the next call, and the next run of a plan, get the same memory again.
+      for (let i = temporaries.length - 1; i >= 0; i--) temporaries[i].storage.release();
     }
   }
 
