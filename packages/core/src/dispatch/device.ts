@@ -286,7 +286,7 @@ export function findDevice(name: string): Backend {
   if (found === undefined) {
     const known = listLogicalDevices().map((d) => d.name.toLowerCase().replace('/device:', '/'));
     const hint =
-      type === 'GPU'
+      type === 'GPU' && hardware(type, 'device', allBackends()).length === 0
         ? "; import '@eagre/backend-cuda' or '@eagre/backend-webgpu' adds a GPU where there is one"
         : '';
     throw new NotFoundError(`there is no device '${name}'; found: ${known.join(', ')}${hint}`, 'device');
