@@ -1,7 +1,7 @@
 // The steps of `fit` on a GPU do not wait for it: what they read of it is read at the end of the epoch. On the fake driver, which notes what it is asked.
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { hasFakeCuda } from '../../backend-cuda/src/testing/fake-cuda.ts';
 import { temporaryFolder } from '../../testing/src/temporary.ts';
 import * as tf from '../src/index.ts';
@@ -87,3 +87,26 @@ it.skipIf(!isTested).each(cases)(
   },
   120_000,
 );
+
+it.skipIf(!isTested)('reads one count where the size of a result depends on values', () => {
+  using _ = tf.device('/gpu:0');
+  const x = tf.range(0, 4096, { dtype: 'int32' }).mod(3);
+  const mask = x.greater(1);
+  const read = vi.spyOn((cudaBackend as NonNullable<typeof cudaBackend>).allocator, 'read');
+  const cases: Readonly<Record<string, () => tf.Tensor>> = {
+    nonzero: () => tf.nonzero(x),
+    where: () => tf.where(mask) as tf.Tensor,
+    booleanMask: () => tf.booleanMask(x.cast('float32'), mask),
+    'booleanMask of rows': () => tf.booleanMask(x.reshape([1024, 4]), mask.slice([0], [1024])),
+  };
+  const expected = [2730, 1365, 1365, 341];
+  for (const [i, [name, make]] of Object.entries(cases).entries()) {
+    read.mockClear();
+    expect(make().shape[0], name).toBe(expected[i]);
+    expect(
+      read.mock.calls.map(([, bytes]) => bytes),
+      name,
+    ).toEqual([4]);
+  }
+  read.mockRestore();
+});
