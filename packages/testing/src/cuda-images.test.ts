@@ -94,6 +94,12 @@ describe('the cache of kernels', () => {
     chmodSync(folder, 0o700);
   });
 
+  it('is none below what takes no folders, and does not hang', () => {
+    const cache = new KernelCache('/proc/eagre/cuda');
+    cache.put('a', bytes(1));
+    expect(cache.get('a')).toBeUndefined();
+  });
+
   it('keeps nothing where its folder cannot be made', () => {
     const file = join(temporaryFolder('kernels'), 'file');
     writeFileSync(file, '');
