@@ -114,7 +114,7 @@ class JsDevice : public Napi::ObjectWrap<JsDevice> {
       InstanceMethod("copy", &JsDevice::copy), InstanceMethod("copyFrom", &JsDevice::copy_from), InstanceMethod("fill", &JsDevice::fill),
       InstanceMethod("load", &JsDevice::load), InstanceMethod("unload", &JsDevice::unload),
       InstanceMethod("function", &JsDevice::function),
-      InstanceMethod("launchAll", &JsDevice::launch_all), InstanceMethod("makeGraph", &JsDevice::make_graph),
+      InstanceMethod("launchAll", &JsDevice::launch_all), InstanceMethod("settle", &JsDevice::settle), InstanceMethod("makeGraph", &JsDevice::make_graph),
       InstanceMethod("launchGraph", &JsDevice::launch_graph), InstanceMethod("dropGraph", &JsDevice::drop_graph),
       InstanceMethod("openProducts", &JsDevice::open_products), InstanceMethod("product", &JsDevice::product),
       InstanceMethod("workspace", &JsDevice::workspace), InstanceMethod("dropProduct", &JsDevice::drop_product),
@@ -160,6 +160,7 @@ class JsDevice : public Napi::ObjectWrap<JsDevice> {
       result.Set("bytes", static_cast<double>(found.bytes));
       result.Set("hasMemoryPools", found.has_memory_pools);
       result.Set("hasGraphs", found.has_graphs);
+      result.Set("hasTensorMaps", found.has_tensor_maps);
       return result;
     });
   }
@@ -221,6 +222,9 @@ class JsDevice : public Napi::ObjectWrap<JsDevice> {
       const Span span = bytes(info, 0);
       device.launch_all(span.data, span.size);
     });
+  }
+  Napi::Value settle(const Napi::CallbackInfo& info) {
+    return with(info, [](Device& device) { device.settle(); });
   }
   // (list)
   Napi::Value make_graph(const Napi::CallbackInfo& info) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "image.h"
 
@@ -14,6 +15,8 @@ constexpr size_t kPiece = size_t(4) << 20;
 constexpr size_t kMostFlying = size_t(64) << 20;
 constexpr size_t kMostPinned = size_t(64) << 20;
 constexpr size_t kLeastPinned = 4096;
+// The driver makes a map in less than a microsecond, so that those of a program's usual tensors are enough.
+constexpr size_t kMostMaps = 4096;
 
 size_t pinned_size(size_t bytes) {
   size_t size = kLeastPinned;
@@ -64,7 +67,8 @@ void Transfer::finish(void* to) {
   pinned_ = {};
 }
 
-Device::Device(std::shared_ptr<const Driver> driver, int ordinal) : driver_(std::move(driver)) {
+Device::Device(std::shared_ptr<const Driver> driver, int ordinal)
+    : driver_(std::move(driver)), launcher_([this] { driver_->cuCtxSetCurrent(context_); }) {
   const int count = driver_->devices();
   if (ordinal < 0 || ordinal >= count)
     throw Failure("NOT_FOUND", "there is no GPU " + std::to_string(ordinal) + ": the driver has " + std::to_string(count));
@@ -89,6 +93,9 @@ Device::Device(std::shared_ptr<const Driver> driver, int ordinal) : driver_(std:
   info_.has_graphs = driver_->cuGraphCreate != nullptr && driver_->cuGraphAddKernelNode != nullptr &&
                      driver_->cuGraphInstantiateWithFlags != nullptr && driver_->cuGraphExecKernelNodeSetParams != nullptr &&
                      driver_->cuGraphLaunch != nullptr && driver_->cuGraphExecDestroy != nullptr && driver_->cuGraphDestroy != nullptr;
+  int maps = 0;
+  // Drivers older than 12.0 do not know the attribute.
+  info_.has_tensor_maps = driver_->cuTensorMapEncodeTiled != nullptr && driver_->cuDeviceGetAttribute(&maps, kTensorMaps, device_) == kSuccess && maps != 0;
   driver_->check(driver_->cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
   try {
     driver_->check(driver_->cuCtxSetCurrent(context_), "cuCtxSetCurrent");
@@ -102,6 +109,7 @@ Device::Device(std::shared_ptr<const Driver> driver, int ordinal) : driver_(std:
 
 void Device::close() noexcept {
   if (closed_) return;
+  launcher_.finish();
   closed_ = true;
   // Of a context that is lost, all of this fails, and there is nothing left to give back.
   driver_->cuCtxSetCurrent(context_);
@@ -138,11 +146,40 @@ void Device::keep_memory() {
   driver_->check(driver_->cuMemPoolSetAttribute(pool_, kReleaseThreshold, &all), "cuMemPoolSetAttribute");
 }
 
-void Device::enter() const {
+void Device::check_usable() const {
   if (closed_) throw Failure("FAILED_PRECONDITION", "the GPU was closed");
-  if (!lost_.empty())
-    throw Failure("UNAVAILABLE", "the GPU is lost (" + lost_ + "): its tensors are gone; the driver wants a new process", lost_);
+  if (lost_.empty()) return;
+  // What has ended it is told first.
+  if (late_ != nullptr) std::rethrow_exception(std::exchange(late_, nullptr));
+  throw Failure("UNAVAILABLE", "the GPU is lost (" + lost_ + "): its tensors are gone; the driver wants a new process", lost_);
+}
+
+void Device::enter() const {
+  settle();
+  check_usable();
   check(driver_->cuCtxSetCurrent(context_), "cuCtxSetCurrent");
+}
+
+void Device::settle() const {
+  launcher_.finish();
+  note_late();
+}
+
+void Device::note_late() const {
+  if (!launcher_.has_failed()) return;
+  const std::exception_ptr failure = launcher_.take_failure();
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Failure& said) {
+    if (ends_context(said.result)) lost_ = said.name;
+  } catch (...) {
+  }
+  if (late_ == nullptr) late_ = failure;
+}
+
+void Device::throw_late() const {
+  note_late();
+  if (late_ != nullptr) std::rethrow_exception(std::exchange(late_, nullptr));
 }
 
 void Device::check(CUresult result, const char* function) const {
@@ -180,7 +217,7 @@ CUdeviceptr Device::allocate(size_t bytes) {
   CUresult result = take(&memory, bytes);
   if (result == kOutOfMemory) {
     // What was freed in the order of the stream is free once the stream is there, and in pieces until it is given back.
-    synchronize();
+    check(driver_->cuStreamSynchronize(stream_), "cuStreamSynchronize");
     if (pool_ != nullptr && driver_->cuMemPoolTrimTo != nullptr) check(driver_->cuMemPoolTrimTo(pool_, 0), "cuMemPoolTrimTo");
     result = take(&memory, bytes);
   }
@@ -216,6 +253,7 @@ void Device::write(CUdeviceptr to, const void* bytes, size_t count) {
 
 std::unique_ptr<Transfer> Device::start_read(CUdeviceptr from, size_t count) {
   enter();
+  throw_late();
   check_range(from, count, "read");
   const Pinned pinned = pin(count);
   CUresult result = count == 0 ? kSuccess : driver_->cuMemcpyDtoHAsync_v2(pinned.data, from, count, stream_);
@@ -287,7 +325,7 @@ void Device::unload(uint32_t number) {
   enter();
   Module& module = known(modules_, number, "module");
   // Its kernels may be running.
-  synchronize();
+  check(driver_->cuStreamSynchronize(stream_), "cuStreamSynchronize");
   for (const uint32_t function : module.functions) functions_.erase(function);
   epoch_++;
   const CUresult result = driver_->cuModuleUnload(module.module);
@@ -314,6 +352,57 @@ void Device::check_pointers(const void* arguments, size_t bytes, size_t pointers
     std::memcpy(&memory, static_cast<const char*>(arguments) + i * sizeof memory, sizeof memory);
     check_range(memory, 1, "launch");
   }
+}
+
+static size_t element_bytes(uint32_t type) {
+  switch (type) {
+    case kMapFloat16:
+    case kMapBfloat16:
+      return 2;
+    case kMapTensorFloat32:
+      return 4;
+    default:
+      throw Failure("INVALID_ARGUMENT", "a tensor map of no type");
+  }
+}
+
+TensorMap Device::map_of(const TensorShape& shape) const {
+  size_t bytes = shape.sizes[0] * element_bytes(shape.type);
+  for (int i = 0; i < 2; i++) {
+    // The driver takes no longer strides.
+    if (shape.sizes[0] == 0 || shape.sizes[i + 1] == 0 || shape.strides[i] >> 40 != 0 || shape.sizes[i + 1] >> 31 != 0) throw Failure("INVALID_ARGUMENT", "a tensor map of no size, or of too large a one");
+    const uint64_t steps = shape.sizes[i + 1] - 1;
+    if (steps != 0 && shape.strides[i] > (uint64_t(1) << 60) / steps) throw Failure("INVALID_ARGUMENT", "a tensor map of too large a size");
+    bytes += steps * shape.strides[i];
+  }
+  check_range(shape.memory, bytes, "tensor map");
+  const std::string key(reinterpret_cast<const char*>(&shape), sizeof shape);
+  // Launches are read by several threads.
+  const std::lock_guard<std::mutex> guard(maps_lock_);
+  const auto known = maps_.find(key);
+  if (known != maps_.end()) return known->second;
+  if (!info_.has_tensor_maps) throw Failure("UNIMPLEMENTED", "the driver has no tensor maps");
+  TensorMap map;
+  const uint64_t sizes[] = {shape.sizes[0], shape.sizes[1], shape.sizes[2]};
+  const uint32_t box[] = {shape.box[0], shape.box[1], 1}, steps[] = {1, 1, 1};
+  driver_->check(driver_->cuTensorMapEncodeTiled(&map, static_cast<int>(shape.type), 3, shape.memory, sizes, shape.strides, box, steps, kNoInterleave, kSwizzle128, kPromote256, kFillZeros),
+                 "cuTensorMapEncodeTiled");
+  if (maps_.size() >= kMostMaps) maps_.clear();
+  maps_.emplace(key, map);
+  return map;
+}
+
+std::string Device::with_maps(const LaunchHead& head, const char* arguments) const {
+  const size_t shapes = head.maps * sizeof(TensorShape);
+  if (shapes > head.bytes) throw Failure("INVALID_ARGUMENT", "a launch has more tensor maps than bytes for them");
+  std::string made;
+  for (size_t i = 0; i < head.maps; i++) {
+    TensorShape shape;
+    std::memcpy(&shape, arguments + i * sizeof shape, sizeof shape);
+    made.append(map_of(shape).bytes, sizeof(TensorMap));
+  }
+  check_pointers(arguments + shapes, head.bytes - shapes, head.pointers);
+  return made.append(arguments + shapes, head.bytes - shapes);
 }
 
 void Device::launch(uint32_t number, const unsigned grid[3], const unsigned block[3], const void* arguments, size_t bytes, size_t pointers) {
@@ -345,7 +434,8 @@ Device::Launch Device::read_launch(const void* list, size_t bytes, size_t at) co
     check_operands(*launch.product, launch.head, launch.arguments);
   } else if (launch.head.kind == kKernel) {
     launch.function = known(functions_, launch.head.function, "kernel");
-    check_pointers(launch.arguments, launch.head.bytes, launch.head.pointers);
+    if (launch.head.maps == 0) check_pointers(launch.arguments, launch.head.bytes, launch.head.pointers);
+    else launch.mapped = with_maps(launch.head, launch.arguments);
   } else {
     throw Failure("INVALID_ARGUMENT", "a list has a launch of no kind");
   }
@@ -396,23 +486,47 @@ void Device::drop_product(uint32_t product) {
   epoch_++;
 }
 
+// Calls `body` with the arguments of a kernel's launch, as the driver takes them. Where a kernel's memory has its tensor maps, aligned to 64 bytes, the driver
+// knows alone: they are given one by one.
+template <class F> CUresult Device::with_launch(const Launch& launch, F body) {
+  if (launch.head.maps == 0) return with_arguments(launch.arguments, launch.head.bytes, [&](void** extra) { return body(nullptr, extra); });
+  std::vector<void*> parameters;
+  char *at = const_cast<char*>(launch.mapped.data()), *end = at + launch.mapped.size();
+  for (unsigned i = 0; i < launch.head.maps; i++, at += sizeof(TensorMap)) parameters.push_back(at);
+  for (unsigned i = 0; i < launch.head.pointers; i++, at += sizeof(CUdeviceptr)) parameters.push_back(at);
+  if (at < end) parameters.push_back(at);
+  return body(parameters.data(), nullptr);
+}
+
+// Nothing here touches what only the caller's thread may: see `Launcher`.
 void Device::run(const Launch& launch, CUstream stream) const {
   if (launch.product != nullptr) return launch.product->run(operands_of(launch.arguments, launch.product->operands()).data(), stream);
   const uint32_t *grid = launch.head.grid, *block = launch.head.block;
-  check(with_arguments(launch.arguments, launch.head.bytes, [&](void** extra) {
-    return driver_->cuLaunchKernel(launch.function.handle, grid[0], grid[1], grid[2], block[0], block[1], block[2], launch.function.shared, stream, nullptr, extra);
+  driver_->check(with_launch(launch, [&](void** parameters, void** extra) {
+    return driver_->cuLaunchKernel(launch.function.handle, grid[0], grid[1], grid[2], block[0], block[1], block[2], launch.function.shared, stream, parameters, extra);
   }), "cuLaunchKernel");
 }
 
+void Device::run_all(const std::vector<Launch>& launches) const {
+  for (const Launch& launch : launches) run(launch, stream_);
+}
+
 void Device::launch_all(const void* list, size_t bytes) {
-  enter();
-  for (const Launch& launch : read_launches(list, bytes)) run(launch, stream_);
+  throw_late();
+  check_usable();
+  std::string copy(static_cast<const char*>(list), bytes);
+  std::vector<Launch> launches = read_launches(copy.data(), bytes);
+  launcher_.add([this, copy = std::move(copy), launches = std::move(launches)]() mutable {
+    // A short text moves with its object.
+    for (Launch& launch : launches) launch.arguments = copy.data() + launch.at + sizeof launch.head;
+    run_all(launches);
+  });
 }
 
 // Calls `body` with a launch as a node of graphs has it.
 template <class F> CUresult Device::with_node(const Launch& launch, F body) {
-  return with_arguments(launch.arguments, launch.head.bytes, [&](void** extra) {
-    KernelNode node{launch.function.handle, {}, {}, launch.function.shared, nullptr, extra};
+  return with_launch(launch, [&](void** parameters, void** extra) {
+    KernelNode node{launch.function.handle, {}, {}, launch.function.shared, parameters, extra};
     std::copy(launch.head.grid, launch.head.grid + 3, node.grid);
     std::copy(launch.head.block, launch.head.block + 3, node.block);
     return body(node);
@@ -485,6 +599,7 @@ CUresult Device::build(Graph& graph, const std::vector<Launch>& launches) {
 
 uint32_t Device::make_graph(const void* list, size_t bytes) {
   enter();
+  throw_late();
   const std::vector<Launch> launches = read_launches(list, bytes);
   if (!info_.has_graphs || launches.empty()) return 0;
   Graph graph;
@@ -499,36 +614,46 @@ uint32_t Device::make_graph(const void* list, size_t bytes) {
   return next_++;
 }
 
-bool Device::launch_graph(uint32_t number, const void* list, size_t bytes) {
-  enter();
-  Graph& graph = known(graphs_, number, "graph");
-  if (graph.list.size() != bytes) return false;
-  const char* given = static_cast<const char*>(list);
+// @returns false, and nothing is launched, where the graph cannot do it.
+bool Device::run_graph(Graph& graph, const std::string& list) {
   // What is as it was needs no look, unless something has been given back meanwhile.
   const bool is_stale = graph.epoch != epoch_;
-  if (is_stale || std::memcmp(graph.list.data(), given, bytes) != 0) {
+  if (is_stale || graph.list != list) {
     std::vector<std::pair<size_t, Launch>> changed;
     size_t i = 0, size = 0;
-    for (size_t at = 0; at < bytes; at += size, i++) {
+    for (size_t at = 0; at < list.size(); at += size, i++) {
       LaunchHead head;
       std::memcpy(&head, graph.list.data() + at, sizeof head);
       size = bytes_of(head);
-      const bool is_same = std::memcmp(graph.list.data() + at, given + at, size) == 0;
+      const bool is_same = graph.list.compare(at, size, list, at, size) == 0;
       if (is_same && !is_stale) continue;
-      const Launch launch = read_launch(list, bytes, at);
-      if (head.kind != launch.head.kind || head.function != launch.head.function || head.bytes != launch.head.bytes) return false;
+      const Launch launch = read_launch(list.data(), list.size(), at);
+      if (head.kind != launch.head.kind || head.maps != launch.head.maps || head.function != launch.head.function || head.bytes != launch.head.bytes) return false;
       if (!is_same) changed.emplace_back(i, launch);
     }
     for (const auto& [node, launch] : changed) {
       const CUresult result = set_node(graph, graph.nodes[node], launch);
       if (launch.product != nullptr && result == kNotSupported) return false;
-      check(result, launch.product == nullptr ? "cuGraphExecKernelNodeSetParams" : "cuGraphExecChildGraphNodeSetParams");
+      driver_->check(result, launch.product == nullptr ? "cuGraphExecKernelNodeSetParams" : "cuGraphExecChildGraphNodeSetParams");
       // What was launched before keeps its arguments.
-      std::memcpy(&graph.list[launch.at], given + launch.at, launch.bytes);
+      std::memcpy(&graph.list[launch.at], &list[launch.at], launch.bytes);
     }
     graph.epoch = epoch_;
   }
-  check(driver_->cuGraphLaunch(graph.executable, stream_), "cuGraphLaunch");
+  driver_->check(driver_->cuGraphLaunch(graph.executable, stream_), "cuGraphLaunch");
+  return true;
+}
+
+bool Device::launch_graph(uint32_t number, const void* list, size_t bytes) {
+  throw_late();
+  check_usable();
+  Graph& graph = known(graphs_, number, "graph");
+  if (graph.list.size() != bytes || *graph.is_broken) return false;
+  launcher_.add([this, &graph, copy = std::string(static_cast<const char*>(list), bytes)] {
+    if (!*graph.is_broken && run_graph(graph, copy)) return;
+    *graph.is_broken = true;
+    run_all(read_launches(copy.data(), copy.size()));
+  });
   return true;
 }
 
@@ -545,6 +670,7 @@ void Device::destroy(Graph& graph) const noexcept {
 
 uint32_t Device::record() {
   enter();
+  throw_late();
   CUevent event = nullptr;
   check(driver_->cuEventCreate(&event, kDisableTiming), "cuEventCreate");
   const CUresult result = driver_->cuEventRecord(event, stream_);
@@ -575,6 +701,7 @@ void Device::drop(uint32_t number) {
 
 void Device::synchronize() {
   enter();
+  throw_late();
   check(driver_->cuStreamSynchronize(stream_), "cuStreamSynchronize");
 }
 

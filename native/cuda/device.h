@@ -2,11 +2,13 @@
 #pragma once
 #include <deque>
 #include <map>
+#include <mutex>
 #include <set>
 #include <unordered_map>
 
 #include "cublas_lt.h"
 #include "driver.h"
+#include "launcher.h"
 
 namespace eagre::cuda {
 
@@ -17,13 +19,24 @@ struct DeviceInfo {
   // Whether memory is taken and given back in the order of the stream.
   bool has_memory_pools = false;
   bool has_graphs = false;
+  // Whether kernels may have tensor maps.
+  bool has_tensor_maps = false;
 };
 
 enum : uint32_t { kKernel = 0, kProduct = 1 };
 // The head of a launch in a list of launches. Its arguments are behind it, as the kernel has them in its memory, `pointers` addresses first; zeros
-// fill them up to a multiple of 8 bytes. A product has nothing but addresses, no grid and no block, and its number instead of the function's.
+// fill them up to a multiple of 8 bytes. A product has nothing but addresses, no grid and no block, and its number instead of the function's. The
+// arguments of a kernel with tensor maps begin with what they are of, for which the kernel has the maps.
 struct LaunchHead {
-  uint32_t function, grid[3], block[3], pointers, bytes, kind;
+  uint32_t function, grid[3], block[3], pointers, bytes;
+  uint16_t kind, maps = 0;
+};
+// Matrices behind each other, of whose lines kernels copy tiles: how many elements a line has, lines a matrix, and how many matrices there are; the bytes
+// from a line to the next and from a matrix to the next; the elements and the lines of a tile, which is turned around as lines of 128 bytes are.
+struct TensorShape {
+  CUdeviceptr memory;
+  uint64_t strides[2];
+  uint32_t sizes[3], box[2], type;
 };
 
 // Memory of the host that the GPU can reach, and the event behind the last call that uses it.
@@ -87,12 +100,15 @@ class Device : public std::enable_shared_from_this<Device> {
   size_t workspace(uint32_t product) const;
   // What was launched still runs to its end; graphs that have it do, too.
   void drop_product(uint32_t product);
-  // The launches of a list, one by one.
+  // The launches of a list, one by one. They are told to the driver later, before any other call: what it says of them is thrown by one of the next
+  // launches, graphs, reads or waits.
   void launch_all(const void* list, size_t bytes);
+  // Has the driver told now what was launched. Throws nothing that it says.
+  void settle() const;
   // The number of a graph that does what a list says, or 0 where the driver cannot make it. Nothing is launched.
   uint32_t make_graph(const void* list, size_t bytes);
-  // Launches a list by a graph, whose nodes take the arguments of this list first, where they are others.
-  // @returns false, and nothing is done, where the list has other kernels than the graph.
+  // Launches a list by a graph, whose nodes take the arguments of this list first, where they are others; also later, as `launch_all`.
+  // @returns false, and nothing is done, where the graph cannot do what the list says, or could not the last time: then it was done one by one.
   bool launch_graph(uint32_t graph, const void* list, size_t bytes);
   // What was launched still runs to its end.
   void drop_graph(uint32_t graph);
@@ -129,6 +145,8 @@ class Device : public std::enable_shared_from_this<Device> {
     // Of the head in the list, and of the whole launch.
     size_t at, bytes;
     const char* arguments;
+    // What the kernel has instead of those, if it has tensor maps.
+    std::string mapped;
   };
   struct Graph {
     CUgraph graph = nullptr;
@@ -137,21 +155,34 @@ class Device : public std::enable_shared_from_this<Device> {
     // What it does now, and the state of memory and kernels in which that was checked.
     std::string list;
     uint64_t epoch = 0;
+    // Whether it cannot do what it was asked last.
+    std::shared_ptr<std::atomic<bool>> is_broken = std::make_shared<std::atomic<bool>>(false);
   };
   template <class F> static CUresult with_node(const Launch& launch, F body);
   Launch read_launch(const void* list, size_t bytes, size_t at) const;
   std::vector<Launch> read_launches(const void* list, size_t bytes) const;
   void run(const Launch& launch, CUstream stream) const;
+  void run_all(const std::vector<Launch>& launches) const;
+  bool run_graph(Graph& graph, const std::string& list);
   CUresult build(Graph& graph, const std::vector<Launch>& launches);
   CUresult capture(const Launch& launch, CUgraph* graph);
   CUresult add_node(Graph& graph, const Launch& launch);
   CUresult set_node(const Graph& graph, CUgraphNode node, const Launch& launch);
   void destroy(Graph& graph) const noexcept;
+  // Begins every call but launches: the driver is told what was launched before.
   void enter() const;
+  // Failure where nothing can be called any more.
+  void check_usable() const;
+  // Notes what the driver said of launches meanwhile, and throws it where it has not been thrown yet.
+  void note_late() const;
+  void throw_late() const;
   void check(CUresult result, const char* function) const;
   bool is_done(CUevent event) const;
   void wait_for(const Device& other) const;
   void check_range(CUdeviceptr memory, size_t count, const char* what) const;
+  TensorMap map_of(const TensorShape& shape) const;
+  std::string with_maps(const LaunchHead& head, const char* arguments) const;
+  template <class F> static CUresult with_launch(const Launch& launch, F body);
   void check_pointers(const void* arguments, size_t bytes, size_t pointers) const;
   void check_operands(const Product& product, const LaunchHead& head, const char* arguments) const;
   CUresult take(CUdeviceptr* memory, size_t bytes) const;
@@ -181,6 +212,9 @@ class Device : public std::enable_shared_from_this<Device> {
   std::unordered_map<uint32_t, Graph> graphs_;
   std::unique_ptr<Products> library_;
   std::unordered_map<uint32_t, std::unique_ptr<Product>> products_;
+  // Those that were made last, by the bytes of their shapes.
+  mutable std::unordered_map<std::string, TensorMap> maps_;
+  mutable std::mutex maps_lock_;
   // Where calls of products are captured for graphs.
   CUstream capturing_ = nullptr;
   // How often memory and kernels were given back.
@@ -192,6 +226,9 @@ class Device : public std::enable_shared_from_this<Device> {
   std::multimap<size_t, Pinned> pinned_;
   size_t pinned_bytes_ = 0;
   std::set<Transfer*> transfers_;
+  // What a launch said that was told to the driver later.
+  mutable std::exception_ptr late_;
+  mutable Launcher launcher_;
 };
 
 }  // namespace eagre::cuda

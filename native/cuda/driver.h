@@ -31,6 +31,15 @@ struct KernelNode {
   void** extra;
 };
 
+// CUtensorMap: what the driver makes of the shape of a tensor, for the instructions that copy tiles of it.
+struct alignas(64) TensorMap {
+  char bytes[128];
+};
+// CUtensorMapDataType, of those that are used. Elements of the last one are rounded to TensorFloat-32 when they are copied.
+enum : uint32_t { kMapFloat16 = 6, kMapBfloat16 = 9, kMapTensorFloat32 = 11 };
+// Pieces of 16 bytes of a line of 128 are turned around; lines of 256 bytes come from memory at once.
+enum : int { kNoInterleave = 0, kSwizzle128 = 3, kPromote256 = 3, kFillZeros = 0 };
+
 // CUmemAccessDesc: which device may do what.
 struct MemoryAccess {
   int location, device, access;
@@ -69,7 +78,7 @@ enum : CUresult {
   kGraphUpdateFailure = 910,
 };
 
-enum : int { kComputeMajor = 75, kComputeMinor = 76, kMultiprocessors = 16, kMemoryPools = 115 };
+enum : int { kComputeMajor = 75, kComputeMinor = 76, kMultiprocessors = 16, kMemoryPools = 115, kTensorMaps = 127 };
 // Of a kernel: the most shared memory that launches may give it.
 enum : int { kMostShared = 8 };
 // An attribute of pools.

@@ -5,13 +5,14 @@ import { statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { elementwiseKernel, runsOn } from '@eagre/gpu-kernels';
+import { elementwiseKernel, gpuKernel, runsOn } from '@eagre/gpu-kernels';
 import { called, loadCudaAddon } from '../../packages/backend-cuda/src/addon.ts';
 import { keyOfText, packKernels } from '../../packages/backend-cuda/src/kernel-archive.ts';
 import { textOf } from '../../packages/backend-cuda/src/kernels.ts';
 import { findCompiler } from '../../packages/backend-cuda/src/libraries.ts';
 import {
   recordAttention,
+  recordBroughtProducts,
   recordCalls,
   recordConvolutions,
   recordProducts,
@@ -50,11 +51,56 @@ function variants(program) {
   return all.map(lower);
 }
 
+/** Products that take the host too long to be recorded: Hopper makes them by wide and by narrow tiles, and in parts of the depth. */
+function largeProducts() {
+  const programs = new Set();
+  for (const dtype of ['bfloat16', 'float16', 'float32'])
+    for (const [transposeA, transposeB] of [
+      [false, false],
+      [true, false],
+      [false, true],
+    ])
+      for (const [rows, columns, depth] of [
+        [4096, 4096, 1024],
+        [512, 512, 512],
+        [256, 256, 8192],
+      ])
+        for (const [hasBias, activation] of [
+          [false, 0],
+          [true, 0],
+          [true, 1],
+        ]) {
+          const info = (...shape) => ({ dtype, shape, size: shape.reduce((a, b) => a * b, 1) });
+          const inputs = [
+            transposeA ? info(depth, rows) : info(rows, depth),
+            transposeB ? info(columns, depth) : info(depth, columns),
+            ...(hasBias ? [info(columns)] : []),
+          ];
+          const { dispatches } = gpuKernel('MatMul', [dtype, dtype]).lower({
+            inputs,
+            outputs: [info(rows, columns)],
+            attrs: { transposeA, transposeB, activation },
+            same: () => false,
+          });
+          for (let made = dispatches[0].cuda(90); made !== undefined; made = made.withoutMaps)
+            for (const { program } of made.dispatches) programs.add(program);
+        }
+  return { programs, functions: [] };
+}
+
 /** All programs, or the first of them, by their texts. */
 function texts(first) {
   const found = new Map();
   const add = (program) => found.set(textOf(program), program);
-  for (const record of [recordAttention, recordProducts, recordConvolutions, recordCalls, recordModels]) {
+  for (const record of [
+    largeProducts,
+    recordAttention,
+    recordProducts,
+    recordBroughtProducts,
+    recordConvolutions,
+    recordCalls,
+    recordModels,
+  ]) {
     const { programs, functions } = record();
     programs.forEach(add);
     for (const each of functions) variants(each).forEach(add);

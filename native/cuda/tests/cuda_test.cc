@@ -1,10 +1,14 @@
 // The addon's use of the driver, against the fake driver.
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <thread>
+#include <utility>
 
 #include "../compiler.h"
 #include "../device.h"
@@ -181,7 +185,18 @@ static void graphs() {
   const CUdeviceptr x = device->allocate(40), y = device->allocate(40), z = device->allocate(40);
   const std::vector<float> values{1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   device->write(x, values.data(), 40);
-  const auto run = [&](uint32_t graph, const std::string& list) { return device->launch_graph(graph, list.data(), list.size()); };
+  // The driver is told by another thread, which reads the environment too.
+  const auto run = [&](uint32_t graph, const std::string& list) {
+    const bool is_launched = device->launch_graph(graph, list.data(), list.size());
+    device->settle();
+    return is_launched;
+  };
+  const auto error_of = [&](uint32_t graph, const std::string& list) {
+    return code_of([&] {
+      run(graph, list);
+      device->synchronize();
+    });
+  };
   const auto make = [&](const std::string& list) { return device->make_graph(list.data(), list.size()); };
 
   const std::string first = list_of(scale, {{x, y, 2, 10}, {y, z, 3, 10}});
@@ -201,10 +216,12 @@ static void graphs() {
   // Other launches than the graph's.
   CHECK(!run(graph, list_of(scale, {{x, y, 2, 10}})) && !run(graph, {}));
   const uint32_t other = device->function(module, "scale");
-  CHECK(!run(graph, list_of(other, {{x, y, 2, 10}, {y, z, 3, 10}})));
+  const uint32_t odd = make(first);
+  CHECK(run(odd, list_of(other, {{x, y, 4, 10}, {y, z, 3, 10}})) && read(*device, z, 10)[9] == 120);
+  CHECK(!run(odd, first));
   // Nothing leaves the memory, and what is cut short is told.
   CHECK(code_of([&] { make(list_of(scale, {{12345, y, 2, 10}})); }) == "INVALID_ARGUMENT");
-  CHECK(code_of([&] { run(graph, list_of(scale, {{x, y, 2, 10}, {y, 12345, 3, 10}})); }) == "INVALID_ARGUMENT");
+  CHECK(error_of(graph, list_of(scale, {{x, y, 2, 10}, {y, 12345, 3, 10}})) == "INVALID_ARGUMENT");
   for (size_t size = 1; size < first.size(); size++)
     if (size != first.size() / 2) CHECK(code_of([&] { device->launch_all(first.data(), size); }) == "INVALID_ARGUMENT");
   CHECK(make({}) == 0);
@@ -217,7 +234,7 @@ static void graphs() {
   setenv("FAKE_CUDA_FAIL", "cuGraphInstantiateWithFlags:1", 1);
   CHECK(code_of([&] { make(first); }) == "INVALID_ARGUMENT CUDA_ERROR_INVALID_VALUE");
   setenv("FAKE_CUDA_FAIL", "cuGraphExecKernelNodeSetParams:1:1", 1);
-  CHECK(code_of([&] { run(graph, first); }) == "INVALID_ARGUMENT CUDA_ERROR_INVALID_VALUE");
+  CHECK(error_of(graph, first) == "INVALID_ARGUMENT CUDA_ERROR_INVALID_VALUE");
   setenv("FAKE_CUDA_FAIL", "", 1);
   // The node that was changed is known to be.
   CHECK(run(graph, first) && read(*device, z, 10)[9] == 60);
@@ -230,9 +247,112 @@ static void graphs() {
   // Memory and kernels that are gone are no more used by a graph that has them.
   const uint32_t last = make(first);
   device->free(z);
-  CHECK(code_of([&] { run(last, first); }) == "INVALID_ARGUMENT");
+  CHECK(error_of(last, first) == "INVALID_ARGUMENT");
   device->unload(module);
-  CHECK(code_of([&] { run(last, list_of(scale, {{x, y, 2, 10}, {x, y, 3, 10}})); }) == "INVALID_ARGUMENT");
+  CHECK(error_of(last, list_of(scale, {{x, y, 2, 10}, {x, y, 3, 10}})) == "INVALID_ARGUMENT");
+}
+
+struct BoxArguments {
+  TensorShape shape;
+  CUdeviceptr y;
+  unsigned element, line, matrix, elements, lines;
+};
+// A list of launches of `box`.
+static std::string list_of(uint32_t function, const std::vector<BoxArguments>& launches) {
+  std::string list;
+  for (const BoxArguments& arguments : launches) {
+    const uint32_t bytes = offsetof(BoxArguments, lines) + 4;
+    LaunchHead head{function, {1, 1, 1}, {64, 1, 1}, 1, bytes, kKernel};
+    head.maps = 1;
+    list.append(reinterpret_cast<const char*>(&head), sizeof head);
+    list.append(reinterpret_cast<const char*>(&arguments), bytes);
+    list.append((8 - bytes % 8) % 8, 0);
+  }
+  return list;
+}
+
+static void maps() {
+  const auto device = open();
+  CHECK(device->info().has_tensor_maps);
+  const std::string image = fake_image();
+  const uint32_t module = device->load(image.data(), image.size()), box = device->function(module, "box", 4096);
+  // Two matrices of 5 lines of 72 numbers of bfloat16, behind 8 others; a line is 80 numbers long.
+  std::vector<uint16_t> values(8 + 2 * 5 * 80);
+  const auto value = [](size_t i) { return static_cast<float>(i % 256); };
+  for (size_t i = 0; i < values.size(); i++) {
+    const float number = value(i);
+    uint32_t bits;
+    std::memcpy(&bits, &number, 4);
+    values[i] = static_cast<uint16_t>(bits >> 16);
+  }
+  const size_t bytes = values.size() * 2;
+  const CUdeviceptr x = device->allocate(bytes), other = device->allocate(bytes), y = device->allocate(64 * 8 * 4), z = device->allocate(64 * 8 * 4);
+  device->write(x, values.data(), bytes);
+  device->fill(other, 0, bytes);
+  const TensorShape shape{x + 16, {160, 800}, {72, 5, 2}, {64, 8}, kMapBfloat16};
+  TensorShape moved = shape;
+  moved.memory = other + 16;
+  const BoxArguments first{shape, y, 48, 2, 1, 64, 8};
+  const auto run = [&](const std::string& list) { device->launch_all(list.data(), list.size()); };
+  const auto is_box = [&](CUdeviceptr at) {
+    const auto got = read(*device, at, 64 * 8);
+    for (size_t line = 0; line < 8; line++)
+      for (size_t i = 0; i < 64; i++)
+        if (got[line * 64 + i] != (48 + i < 72 && 2 + line < 5 ? value(8 + (5 + 2 + line) * 80 + 48 + i) : 0)) return false;
+    return true;
+  };
+  run(list_of(box, {first}));
+  CHECK(is_box(y));
+  // A graph takes other memory, and makes maps for what has changed alone: here of what is known.
+  BoxArguments second = first;
+  second.y = z;
+  second.shape = moved;
+  const std::string both = list_of(box, {first, second});
+  const uint32_t graph = device->make_graph(both.data(), both.size());
+  CHECK(graph != 0 && device->launch_graph(graph, both.data(), both.size()));
+  CHECK(is_box(y) && read(*device, z, 64 * 8) == std::vector<float>(64 * 8));
+  second.shape = shape;
+  const std::string changed = list_of(box, {first, second});
+  setenv("FAKE_CUDA_FAIL", "cuTensorMapEncodeTiled:1", 1);
+  device->fill(y, 0, 64 * 8 * 4);
+  CHECK(device->launch_graph(graph, changed.data(), changed.size()) && is_box(y) && is_box(z));
+  setenv("FAKE_CUDA_FAIL", "", 1);
+  // What the driver refuses, and what leaves the memory.
+  const auto refused = [&](const std::function<void(BoxArguments&)>& change) {
+    BoxArguments wrong = first;
+    change(wrong);
+    return code_of([&] { run(list_of(box, {wrong})); });
+  };
+  const std::string invalid = "INVALID_ARGUMENT CUDA_ERROR_INVALID_VALUE";
+  CHECK(refused([](auto& w) { w.shape.memory -= 8; }) == invalid);
+  CHECK(refused([](auto& w) { w.shape.strides[0] = 152; }) == invalid);
+  CHECK(refused([](auto& w) { w.shape.box[0] = 128; }) == invalid);
+  CHECK(refused([](auto& w) { w.shape.box[0] = 60; }) == invalid);
+  CHECK(refused([](auto& w) { w.shape.box[1] = 257; }) == invalid);
+  CHECK(refused([](auto& w) { w.shape.box[1] = 0; }) == invalid);
+  CHECK(refused([](auto& w) { w.shape.sizes[2] = 3; }) == "INVALID_ARGUMENT");
+  CHECK(refused([](auto& w) { w.shape.sizes[1] = 0; }) == "INVALID_ARGUMENT");
+  CHECK(refused([](auto& w) { w.shape.sizes[1] = 0x7fffffff, w.shape.strides[0] = uint64_t(1) << 39; }) == "INVALID_ARGUMENT");
+  CHECK(refused([](auto& w) { w.shape.strides[1] = uint64_t(1) << 40; }) == "INVALID_ARGUMENT");
+  CHECK(refused([](auto& w) { w.shape.type = 8; }) == "INVALID_ARGUMENT");
+  CHECK(refused([](auto& w) { w.shape.memory = 4096; }) == "INVALID_ARGUMENT");
+  CHECK(refused([](auto& w) { w.y = 4096; }) == "INVALID_ARGUMENT");
+  std::string many = list_of(box, {first});
+  LaunchHead head;
+  std::memcpy(&head, many.data(), sizeof head);
+  head.maps = 2;
+  std::memcpy(&many[0], &head, sizeof head);
+  CHECK(code_of([&] { run(many); }) == "INVALID_ARGUMENT");
+  // A graph with memory that is gone.
+  device->free(other);
+  CHECK(code_of([&] {
+    device->launch_graph(graph, both.data(), both.size());
+    device->synchronize();
+  }) == "INVALID_ARGUMENT");
+  setenv("FAKE_CUDA_MAPS", "0", 1);
+  const auto older = open();
+  CHECK(!older->info().has_tensor_maps);
+  unsetenv("FAKE_CUDA_MAPS");
 }
 
 // A list of calls of products, each with its operands.
@@ -290,11 +410,28 @@ static void products() {
   device->fill(y, 0, 16);
   device->fill(z, 0, 16);
   CHECK(device->launch_graph(graph, moved.data(), moved.size()) && read(*device, y, 4) == expected && read(*device, z, 4) == expected);
-  for (const std::string& wrong : {list_of({{turned, {a, b, bias, y}}, {product, {a, b, bias, z}}}), list_of({{turned, {a, b, bias, y}}})})
-    CHECK(!device->launch_graph(graph, wrong.data(), wrong.size()));
+  const std::string one = list_of({{turned, {a, b, bias, y}}}), same = list_of({{turned, {a, b, bias, y}}, {turned, {a, b, bias, y}}});
+  CHECK(!device->launch_graph(graph, one.data(), one.size()));
+  // What a graph cannot do is done without it, and told the next time.
+  const auto breaks = [&](const std::string& list) {
+    device->fill(y, 0, 16);
+    device->settle();
+    const uint32_t broken = device->make_graph(same.data(), same.size());
+    const bool is_launched = device->launch_graph(broken, list.data(), list.size());
+    device->settle();
+    return is_launched && !device->launch_graph(broken, same.data(), same.size());
+  };
+  const std::string odd = list_of({{turned, {a, b, bias, z}}, {product, {a, b, bias, y}}});
+  CHECK(breaks(odd) && read(*device, y, 4) != expected);
+  const auto error_of = [&](const std::string& wrong) {
+    return code_of([&] {
+      device->launch_all(wrong.data(), wrong.size());
+      device->synchronize();
+    });
+  };
   for (const std::string& wrong : {list_of({{99, {a, b, bias, y}}}), list_of({{turned, {a, b, bias}}}), list_of({{turned, {a, b, bias, y, z}}}),
                                    list_of({{turned, {a, b, bias, 12345}}}), list_of({{turned, {a, b + 16, bias, y}}}), list_of({{turned, {a, b, bias + 4, y}}})})
-    CHECK(code_of([&] { device->launch_all(wrong.data(), wrong.size()); }) == "INVALID_ARGUMENT");
+    CHECK(error_of(wrong) == "INVALID_ARGUMENT");
   LaunchHead head;
   std::string none = list;
   std::memcpy(&head, none.data(), sizeof head);
@@ -306,15 +443,17 @@ static void products() {
   for (const char* call : {"cuStreamBeginCapture_v2:900", "cuStreamEndCapture:901"}) {
     setenv("FAKE_CUDA_FAIL", call, 1);
     CHECK(device->make_graph(both.data(), both.size()) == 0);
-    CHECK(!device->launch_graph(graph, both.data(), both.size()));
   }
   setenv("FAKE_CUDA_FAIL", "cuGraphAddChildGraphNode:1", 1);
   CHECK(code_of([&] { device->make_graph(both.data(), both.size()); }) == "INVALID_ARGUMENT CUDA_ERROR_INVALID_VALUE");
-  setenv("FAKE_CUDA_FAIL", "cuGraphExecChildGraphNodeSetParams:910", 1);
-  CHECK(!device->launch_graph(graph, both.data(), both.size()));
-  setenv("FAKE_CUDA_FAIL", "", 1);
+  for (const char* call : {"cuStreamEndCapture:901:2", "cuGraphExecChildGraphNodeSetParams:910"}) {
+    setenv("FAKE_CUDA_FAIL", call, 1);
+    CHECK(breaks(both));
+    setenv("FAKE_CUDA_FAIL", "", 1);
+    CHECK(read(*device, y, 4) == expected);
+  }
   setenv("FAKE_CUBLASLT_FAIL", "cublasLtMatmul:13", 1);
-  CHECK(code_of([&] { device->launch_all(both.data(), both.size()); }) == "INTERNAL CUBLAS_STATUS_EXECUTION_FAILED");
+  CHECK(error_of(both) == "INTERNAL CUBLAS_STATUS_EXECUTION_FAILED");
   CHECK(device->make_graph(both.data(), both.size()) == 0);
   setenv("FAKE_CUBLASLT_FAIL", "", 1);
   setenv("FAKE_CUBLASLT_NONE", "1", 1);
@@ -339,16 +478,53 @@ static void products() {
   double sums[2] = {};
   device->start_read(y, 16)->finish(sums);
   CHECK(sums[0] == 256 && sums[1] == 256);
-  CHECK(code_of([&] { device->launch_all(cut_short.data(), cut_short.size()); }) == "INVALID_ARGUMENT");
+  CHECK(error_of(cut_short) == "INVALID_ARGUMENT");
 
   // Graphs keep what they have captured.
   CHECK(device->launch_graph(graph, both.data(), both.size()));
   device->drop_product(turned);
   CHECK(code_of([&] { device->drop_product(turned); }) == "INVALID_ARGUMENT");
-  CHECK(code_of([&] { device->launch_graph(graph, both.data(), both.size()); }) == "INVALID_ARGUMENT");
+  CHECK(code_of([&] {
+    device->launch_graph(graph, both.data(), both.size());
+    device->synchronize();
+  }) == "INVALID_ARGUMENT");
   CHECK(read(*device, z, 4) == expected);
   device->close();
   CHECK(code_of([&] { device->product(shape); }) == "FAILED_PRECONDITION");
+}
+
+// Jobs run one by one and in their order, on whichever thread, also where the caller waits at all times and while others fail.
+static void launcher() {
+  for (int round = 0; round < 200; round++) {
+    std::vector<int> seen;
+    bool is_busy = false;
+    Launcher launcher([] {});
+    for (int i = 0; i < 300; i++) {
+      launcher.add([&, i] {
+        if (std::exchange(is_busy, true)) std::abort();
+        seen.push_back(i);
+        is_busy = false;
+        if (i == 7 || i == 50) throw Failure("INTERNAL", std::to_string(i));
+      });
+      if (i % (round + 1) == round) {
+        launcher.finish();
+        CHECK(seen.size() == static_cast<size_t>(i) + 1);
+      }
+      if (i % 100 == 99) std::this_thread::sleep_for(std::chrono::microseconds(round % 3 * 40));
+    }
+    launcher.finish();
+    CHECK(seen.size() == 300 && std::is_sorted(seen.begin(), seen.end()) && launcher.has_failed());
+    std::string said;
+    try {
+      std::rethrow_exception(launcher.take_failure());
+    } catch (const Failure& failure) {
+      said = failure.what();
+    }
+    // Only the first failure is kept.
+    CHECK(said == "7" && !launcher.has_failed() && launcher.take_failure() == nullptr);
+    launcher.add([&] { seen.clear(); });
+    if (round % 2 == 0) launcher.finish();
+  }
 }
 
 static void injections() {
@@ -496,7 +672,9 @@ int main() {
   memory();
   modules();
   graphs();
+  maps();
   products();
+  launcher();
   injections();
   compiler();
   groups();

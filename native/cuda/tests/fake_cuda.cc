@@ -1,7 +1,7 @@
 // A driver of CUDA, and its compiler NVRTC, for machines without a GPU: memory is the host's, and kernels are compiled for the processor. It is made
 // to show mistakes. Work that is queued runs when somebody waits for it or asks after it, not before, so that what nobody waits for is seen to be
 // missing. Fresh memory is poisoned, and freed memory too; bytes behind each block may not change. Several threads may call it. Environment variables are read at each call:
-//   FAKE_CUDA_DEVICES (1), FAKE_CUDA_FIRST (0: the place of the first GPU on the bus), FAKE_CUDA_MEMORY (bytes, 256 MiB), FAKE_CUDA_POOLS (1), FAKE_CUDA_PEERS (1: GPUs reach each other's memory), FAKE_CUDA_ORDER (of threads: 0),
+//   FAKE_CUDA_DEVICES (1), FAKE_CUDA_FIRST (0: the place of the first GPU on the bus), FAKE_CUDA_MEMORY (bytes, 256 MiB), FAKE_CUDA_POOLS (1), FAKE_CUDA_PEERS (1: GPUs reach each other's memory), FAKE_CUDA_MAPS (1: tensor maps), FAKE_CUDA_ORDER (of threads: 0),
 //   FAKE_CUDA_FAIL=function:error[:calls before], FAKE_CUDA_LATE=error (of the next kernel, when it runs),
 //   FAKE_CUDA_CALLS (a file to which the name of each call that may fail is added),
 //   FAKE_CUDA_CXX, FAKE_CUDA_INCLUDE (where fake_image.h is), FAKE_CUDA_ARCHS (90)
@@ -24,12 +24,15 @@
 #include <tuple>
 #include <vector>
 
+#include "../../../packages/gpu-kernels/src/testing/tensor-map.h"
 #include "fake_ptx.h"
 #include "fake_settings.h"
 
 struct FakeKernel {
   const char* name;
-  size_t bytes;
+  size_t bytes, count;
+  const size_t *offsets, *sizes;
+  size_t alignment;
   const char* (*run)(const unsigned*, const unsigned*, const char*, int, unsigned);
 };
 
@@ -304,6 +307,7 @@ API cuDeviceGetAttribute(int* value, int attribute, int) {
     case 75: *value = 9; return 0;
     case 76: *value = 0; return 0;
     case 16: *value = 2; return 0;
+    case 127: *value = atoi(setting("FAKE_CUDA_MAPS", "1")); return 0;
     case 115: *value = atoi(setting("FAKE_CUDA_POOLS", "1")); return 0;
     default: return 1;
   }
@@ -604,14 +608,28 @@ struct NodeParams {
   unsigned grid[3], block[3], shared;
   void **parameters, **extra;
 };
-int node_of(const FakeKernel* kernel, const unsigned* grid, const unsigned* block, unsigned shared, void** extra, Node* node) {
+// The arguments in the kernel's memory.
+int arguments_of(const FakeKernel* kernel, void** parameters, void** extra, std::string* made) {
+  if ((parameters == nullptr) == (extra == nullptr)) return 1;
+  if (extra != nullptr) {
+    // GPUs have such parameters behind a gap of their own, of which nothing is said.
+    if (*static_cast<size_t*>(extra[3]) != kernel->bytes || kernel->alignment > 16) return 1;
+    made->assign(static_cast<const char*>(extra[1]), kernel->bytes);
+    return 0;
+  }
+  made->assign(kernel->bytes, '\xff');
+  for (size_t i = 0; i < kernel->count; i++) memcpy(&(*made)[kernel->offsets[i]], parameters[i], kernel->sizes[i]);
+  return 0;
+}
+int node_of(const FakeKernel* kernel, const unsigned* grid, const unsigned* block, unsigned shared, void** parameters, void** extra, Node* node) {
   const auto [gx, gy, gz] = std::tuple(grid[0], grid[1], grid[2]);
   const size_t threads = size_t(block[0]) * block[1] * block[2];
   if (gx == 0 || gy == 0 || gz == 0 || gy > 65535 || gz > 65535 || threads == 0 || threads > 1024) return 1;
-  if (*static_cast<size_t*>(extra[3]) != kernel->bytes) return 1;
+  std::string arguments;
+  if (const int error = arguments_of(kernel, parameters, extra, &arguments)) return error;
   const auto most = most_shared.find(kernel);
   if (shared > (most == most_shared.end() ? 48u * 1024 : std::max(most->second, 48u * 1024))) return 1;
-  *node = {kernel, {gx, gy, gz}, {block[0], block[1], block[2]}, shared, std::string(static_cast<const char*>(extra[1]), kernel->bytes)};
+  *node = {kernel, {gx, gy, gz}, {block[0], block[1], block[2]}, shared, arguments};
   return 0;
 }
 bool is_alike(const std::vector<Node>& some, const std::vector<Node>& others) {
@@ -644,12 +662,27 @@ void launch(Stream* stream, std::vector<Node> nodes) {
 }  // namespace
 
 API cuLaunchKernel(const FakeKernel* kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-                   Stream* stream, void**, void** extra) {
+                   Stream* stream, void** parameters, void** extra) {
   ENTER("cuLaunchKernel");
   const unsigned grid[] = {gx, gy, gz}, block[] = {bx, by, bz};
   Node node;
-  if (const int error = node_of(kernel, grid, block, shared, extra, &node)) return error;
+  if (const int error = node_of(kernel, grid, block, shared, parameters, extra, &node)) return error;
   launch(stream, {node});
+  return 0;
+}
+API cuTensorMapEncodeTiled(tc_map* map, int type, uint32_t rank, Ptr memory, const uint64_t* sizes, const uint64_t* strides, const uint32_t* box,
+                           const uint32_t* steps, int interleave, int swizzle, int promotion, int fill) {
+  ENTER("cuTensorMapEncodeTiled");
+  if (reinterpret_cast<uintptr_t>(map) % 64 != 0 || interleave != 0 || promotion < 0 || promotion > 3 || fill != 0) return 1;
+  for (uint32_t i = 0; i < rank; i++)
+    if (steps[i] != 1) return 1;
+  tc_map made{};
+  const char* refused = shim::makeMap(&made, type, rank, memory, sizes, strides, box, swizzle);
+  if (refused != nullptr) {
+    fprintf(stderr, "the fake driver: %s\n", refused);
+    return 1;
+  }
+  *map = made;
   return 0;
 }
 API cuGraphCreate(Graph** graph, unsigned) {
@@ -662,7 +695,7 @@ API cuGraphAddKernelNode(Node** node, Graph* graph, Node* const* behind, size_t 
   // Only chains: their order is that of the nodes.
   if (count != (graph->nodes.empty() ? 0 : 1) || (count == 1 && behind[0] != graph->nodes.back())) return 1;
   Node made;
-  if (const int error = node_of(params->kernel, params->grid, params->block, params->shared, params->extra, &made)) return error;
+  if (const int error = node_of(params->kernel, params->grid, params->block, params->shared, params->parameters, params->extra, &made)) return error;
   graph->nodes.push_back(*node = new Node(made));
   return 0;
 }
@@ -728,7 +761,7 @@ API cuGraphExecKernelNodeSetParams(GraphExec* executable, const Node* node, cons
   for (size_t i = 0; i < executable->nodes.size(); i++)
     if (executable->from[i] == node) {
       if (params->kernel != executable->nodes[i].kernel) return 1;
-      return node_of(params->kernel, params->grid, params->block, params->shared, params->extra, &executable->nodes[i]);
+      return node_of(params->kernel, params->grid, params->block, params->shared, params->parameters, params->extra, &executable->nodes[i]);
     }
   return 1;
 }

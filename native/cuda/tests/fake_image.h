@@ -11,6 +11,10 @@ struct FakeKernel {
   const char* name;
   // Bytes of its arguments, laid out as a GPU has them.
   size_t bytes;
+  // How many there are, where each begins, with the end behind them, and how large each is; the alignment of the strictest.
+  size_t count;
+  const size_t *offsets, *sizes;
+  size_t alignment;
   // Undefined, or what went wrong. @param order of the threads, as the shim has it. @param shared bytes that the launch gives.
   const char* (*run)(const unsigned* grid, const unsigned* block, const char* arguments, int order, unsigned shared);
 };
@@ -26,11 +30,16 @@ template <class... A> struct Signature<void (*)(A...)> {
     ((at = (at + alignof(A) - 1) / alignof(A) * alignof(A), offsets[i++] = at, at += sizeof(A)), ...);
     offsets[i] = at;
   }
-  static size_t bytes() {
-    size_t offsets[sizeof...(A) + 1];
-    layout(offsets);
-    return offsets[sizeof...(A)];
+  static const size_t* offsets() {
+    static size_t all[sizeof...(A) + 1];
+    layout(all);
+    return all;
   }
+  static const size_t* sizes() {
+    static const size_t all[] = {sizeof(A)..., 0};
+    return all;
+  }
+  static constexpr size_t kCount = sizeof...(A), kAlignment = std::max({size_t(1), alignof(A)...});
   template <size_t... I> static void read(Values& values, const char* arguments, std::index_sequence<I...>) {
     size_t offsets[sizeof...(A) + 1];
     layout(offsets);
@@ -48,11 +57,14 @@ template <auto kernel, bool barriers> const char* run(const unsigned* grid, cons
   return shim::failed;
 }
 
-template <auto kernel, bool barriers> constexpr FakeKernel describe(const char* name, size_t bytes) { return {name, bytes, run<kernel, barriers>}; }
+template <auto kernel, bool barriers> FakeKernel describe(const char* name) {
+  using Kernel = Signature<decltype(kernel)>;
+  return {name, Kernel::offsets()[Kernel::kCount], Kernel::kCount, Kernel::offsets(), Kernel::sizes(), Kernel::kAlignment, run<kernel, barriers>};
+}
 
 }  // namespace fake
 
-#define FAKE_KERNEL(name, function, barriers) fake::describe<&function, barriers>(name, fake::Signature<decltype(&function)>::bytes())
+#define FAKE_KERNEL(name, function, barriers) fake::describe<&function, barriers>(name)
 #define FAKE_KERNELS(...)                                                                              \
   extern "C" __attribute__((visibility("default"))) const FakeKernel* fake_kernels(size_t* count) {    \
     static const FakeKernel kernels[] = {__VA_ARGS__};                                                 \

@@ -18,6 +18,8 @@ export interface DeviceInfo {
   /** Whether memory is taken and given back in the order of the stream. */
   readonly hasMemoryPools: boolean;
   readonly hasGraphs: boolean;
+  /** Whether kernels may have tensor maps. */
+  readonly hasTensorMaps: boolean;
 }
 
 /** A read that is under way. */
@@ -66,11 +68,13 @@ export interface NativeDevice {
   /** The bytes that each call of a product needs besides. */
   workspace(product: number): number;
   dropProduct(product: number): void;
-  /** Launches a list, as `LaunchList` makes it. */
+  /** Launches a list, as `LaunchList` makes it. The driver is told later: what it says is thrown by one of the next launches, graphs, reads or waits. */
   launchAll(list: Uint8Array): void;
+  /** Has the driver told now what was launched. */
+  settle(): void;
   /** The number of a graph that does what a list says, or 0 where the driver cannot make it. Nothing is launched. */
   makeGraph(list: Uint8Array): number;
-  /** Launches a list by a graph. @returns false, and nothing is done, where its kernels are not those of the graph. */
+  /** Launches a list by a graph, as `launchAll`. @returns false, and nothing is done, where the graph cannot do it, or could not do what it was told last. */
   launchGraph(graph: number, list: Uint8Array): boolean;
   dropGraph(graph: number): void;
   /** The number of an event behind what was called before. */

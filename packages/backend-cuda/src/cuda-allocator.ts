@@ -8,7 +8,7 @@ import {
   type Storage,
   type Watcher,
 } from '@eagre/backend';
-import { GpuAllocator } from '@eagre/gpu-kernels';
+import { GpuAllocator, set } from '@eagre/gpu-kernels';
 import { type CudaAddon, called, isCode, typed } from './addon.ts';
 import { NcclGroup } from './nccl-group.ts';
 import type { Stream } from './stream.ts';
@@ -122,7 +122,11 @@ export class CudaAllocator extends GpuAllocator<DeviceMemory> {
   }
 
   protected writeBytes(to: Storage, bytes: Uint8Array): void {
-    called(() => this.stream.device.write(to.address, bytes));
+    // A copy would wait for other parts of the GPU, and end the graph that it comes in.
+    const scalar = set(bytes);
+    if (scalar !== undefined)
+      this.stream.dispatch('a scalar', scalar, [{ storage: to, bytes: bytes.length }]);
+    else called(() => this.stream.device.write(to.address, bytes));
   }
 
   protected copyBytes(from: Storage, to: Storage, bytes: number): void {

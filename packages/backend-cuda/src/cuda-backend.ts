@@ -6,6 +6,7 @@ import {
   type NumericDType,
   type Plan,
   placement,
+  type Storage,
   type Watcher,
 } from '@eagre/backend';
 import {
@@ -31,8 +32,8 @@ import { Stream } from './stream.ts';
 interface Needs {
   /** That programs allow fewer bits of float32. */
   readonly tensorFloat32: boolean;
-  /** Whether all of them are compiled, or can be. */
-  readonly isCompiled: boolean;
+  /** Whether all of them are compiled, or can be, and the driver has the tensor maps that they need. */
+  readonly areThere: boolean;
 }
 
 /** A GPU through CUDA. */
@@ -46,8 +47,11 @@ export class CudaBackend extends DispatchingBackend {
   readonly #stream: Stream;
   readonly #device: NativeDevice;
   readonly #capability: number;
+  readonly #hasTensorMaps: boolean;
   readonly #kernels: CudaKernels;
   readonly #products: LibraryProducts;
+  /** For products of the library: what the one needed that needs most. */
+  #workspace: Storage | undefined;
   /** Of dispatches that were looked at. */
   readonly #needs = new WeakMap<CudaDispatches, Needs>();
   #hasWarned = false;
@@ -60,12 +64,13 @@ export class CudaBackend extends DispatchingBackend {
     newWatcher: () => Watcher | undefined,
   ) {
     super();
-    const { name, capability, driverVersion } = device.info();
+    const { name, capability, driverVersion, hasTensorMaps } = device.info();
     this.name = index === 0 ? 'cuda' : `cuda${index}`;
     this.deviceIndex = index;
     this.description = `CUDA ${versionOf(driverVersion)}, ${name}, compute capability ${Math.floor(capability / 10)}.${capability % 10}`;
     this.#device = device;
     this.#capability = capability;
+    this.#hasTensorMaps = hasTensorMaps;
     this.#kernels = new CudaKernels(images, device);
     this.#stream = new Stream(device, this.#kernels);
     this.#products = new LibraryProducts(this.#stream);
@@ -108,6 +113,12 @@ export class CudaBackend extends DispatchingBackend {
     };
   }
 
+  /** Has the driver told now what was called before; other threads tell it meanwhile. Errors are thrown by the next read. */
+  settle(): void {
+    const { device } = this.#stream;
+    called(() => device.settle());
+  }
+
   /** Gives the GPU back. What is still on it is gone. */
   close(): void {
     this.allocator.close();
@@ -123,23 +134,38 @@ export class CudaBackend extends DispatchingBackend {
     return this.#products.instead(of.library, operands) ?? this.#ofCuda(of);
   }
 
-  /** What needs a newer GPU, or fewer bits of float32 than the program wants, is left to the other kernels; so is, with a warning, what nobody compiled. */
+  /** What needs a newer GPU, tensor maps that the driver lacks, or fewer bits of float32 than the program wants, is left to the other kernels; so is, with a warning, what nobody compiled. */
   #ofCuda({ cuda }: Pick<Dispatch, 'cuda'>): CudaDispatches | undefined {
-    const made = cuda?.(this.#capability);
+    let made = cuda?.(this.#capability);
     if (made === undefined) return undefined;
-    let needs = this.#needs.get(made);
-    if (needs === undefined) this.#needs.set(made, (needs = this.#needsOf(made)));
-    if (needs.tensorFloat32 && !placement.tensorFloat32) return undefined;
-    if (needs.isCompiled) return made;
+    for (; made !== undefined; made = made.withoutMaps) {
+      let needs = this.#needs.get(made);
+      if (needs === undefined) this.#needs.set(made, (needs = this.#needsOf(made)));
+      if (needs.tensorFloat32 && !placement.tensorFloat32) return undefined;
+      if (needs.areThere) return made;
+    }
     this.#warn();
     return undefined;
+  }
+
+  #workspaceOf({ workspace }: LibraryCall): number | undefined {
+    if (workspace === 0) return undefined;
+    let known = this.#workspace;
+    if (known === undefined || known.capacity < workspace) {
+      this.#workspace = undefined;
+      known?.release();
+      this.#workspace = known = this.allocator.allocateAlone(workspace);
+    }
+    return known.address;
   }
 
   #needsOf({ dispatches }: CudaDispatches): Needs {
     const own = dispatches.flatMap(({ program }) => ('print' in program ? [program] : []));
     return {
       tensorFloat32: own.some((program) => program.isTensorFloat32),
-      isCompiled: own.every((program) => this.#kernels.has(program)),
+      areThere: own.every(
+        (program) => (program.maps === 0 || this.#hasTensorMaps) && this.#kernels.has(program),
+      ),
     };
   }
 
@@ -157,7 +183,7 @@ export class CudaBackend extends DispatchingBackend {
     dispatch: Dispatch | CudaDispatch | LibraryCall,
     given: readonly Operand[],
   ): void {
-    if ('product' in dispatch) this.#stream.product(dispatch, given);
+    if ('product' in dispatch) this.#stream.product(dispatch, given, this.#workspaceOf(dispatch));
     else this.#stream.dispatch(name, dispatch, given);
   }
 }

@@ -8,6 +8,8 @@ export interface CudaKernel {
   /** Its number on the device. */
   readonly kernel: number;
   readonly block: readonly [number, number, number];
+  /** More workgroups along x are of no use. */
+  readonly most: number;
 }
 
 const NAME = 'eagre_kernel';
@@ -22,13 +24,16 @@ export class CudaKernels {
   readonly #images: KernelImages;
   readonly #device: NativeDevice;
   readonly #capability: number;
+  readonly #multiprocessors: number;
   readonly #known = new Map<GpuProgram | CudaProgram, CudaKernel>();
   readonly #available = new Map<CudaProgram, boolean>();
 
   constructor(images: KernelImages, device: NativeDevice) {
     this.#images = images;
     this.#device = device;
-    this.#capability = device.info().capability;
+    const { capability, multiprocessors } = device.info();
+    this.#capability = capability;
+    this.#multiprocessors = multiprocessors;
   }
 
   /** Whether there is an image of a program that has no text but that of CUDA C++. */
@@ -49,6 +54,8 @@ export class CudaKernels {
   #load(program: GpuProgram | CudaProgram): CudaKernel {
     const block = 'print' in program ? program.workgroup : program.module.workgroup;
     const shared = 'print' in program ? program.shared : 0;
+    const isPersistent = 'print' in program && program.isPersistent;
+    const most = isPersistent ? this.#multiprocessors : Number.POSITIVE_INFINITY;
     const capability = this.#capability;
     const ptx = 'print' in program ? undefined : () => printPtx(program.module, NAME, capability);
     const refused: Error[] = [];
@@ -56,7 +63,7 @@ export class CudaKernels {
       for (const { image, from } of this.#images.of(textOf(program), NAME, capability, ptx)) {
         const module = this.#module(image, from, refused);
         if (module !== undefined)
-          return { kernel: called(() => this.#device.function(module, NAME, shared)), block };
+          return { kernel: called(() => this.#device.function(module, NAME, shared)), block, most };
       }
     } catch (error) {
       if (refused.length === 0 || !(error instanceof UnavailableError)) throw error;

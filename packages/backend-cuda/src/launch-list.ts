@@ -1,3 +1,4 @@
+import { dtypeTraits } from '@eagre/backend';
 import {
   type CudaDispatch,
   type Dispatch,
@@ -5,14 +6,21 @@ import {
   type LibraryCall,
   type Operand,
   TEMPORARY,
+  type TensorMap,
 } from '@eagre/gpu-kernels';
 import type { CudaKernel } from './kernels.ts';
 
 const POINTER_WORDS = 2;
+/** The words of what a tensor map is of: `TensorShape` of native/cuda/device.h. */
+const MAP_WORDS = 12;
+/** The driver's numbers of types. Numbers of float32 are rounded to TensorFloat-32. */
+const mapTypes = { float16: 6, bfloat16: 9, float32: 11 } as const;
 /** The words of a launch's head: `LaunchHead` of native/cuda/device.h. */
 const HEAD = 10;
-/** Its last word, for products of a library. */
+/** The lower half of its last word, for products of a library. The upper half is the number of tensor maps. */
 const PRODUCT = 1;
+
+const NO_MAPS: readonly TensorMap[] = [];
 
 /** Launches in a row, as the addon takes them. */
 export class LaunchList {
@@ -29,18 +37,20 @@ export class LaunchList {
 
   /** @param faults where kernels note what went wrong. */
   add(
-    { kernel, block }: CudaKernel,
-    { program, operands, params, workgroups }: Dispatch | CudaDispatch,
+    { kernel, block, most }: CudaKernel,
+    dispatch: Dispatch | CudaDispatch,
     given: readonly Operand[],
     faults: number,
   ): void {
-    const size = POINTER_WORDS * operands.length + params.length;
+    const { program, operands, params, workgroups } = dispatch;
+    const maps = 'maps' in dispatch ? (dispatch.maps ?? NO_MAPS) : NO_MAPS;
+    const size = MAP_WORDS * maps.length + POINTER_WORDS * operands.length + params.length;
     const end = this.#length + HEAD + size + (size % 2);
     if (end > this.#words.length) this.#grow(end);
     const words = this.#words;
     let at = this.#length;
     words[at] = kernel;
-    words[at + 1] = workgroups[0];
+    words[at + 1] = Math.min(workgroups[0], most);
     words[at + 2] = workgroups[1];
     words[at + 3] = workgroups[2];
     words[at + 4] = block[0];
@@ -48,8 +58,12 @@ export class LaunchList {
     words[at + 6] = block[2];
     words[at + 7] = operands.length;
     words[at + 8] = 4 * size;
-    words[at + 9] = 0;
+    words[at + 9] = maps.length * 2 ** 16;
     at += HEAD;
+    for (const map of maps) {
+      this.#describe(at, map, given);
+      at += MAP_WORDS;
+    }
     for (let i = 0; i < operands.length; i++) {
       const operand = operands[i];
       const address = operand === FAULT ? faults : addressOf(given, operand);
@@ -68,20 +82,49 @@ export class LaunchList {
     this.#count++;
   }
 
-  addProduct({ product, operands, offsets }: LibraryCall, given: readonly Operand[]): void {
-    const end = this.#length + HEAD + POINTER_WORDS * operands.length;
+  #describe(
+    at: number,
+    { operand, dtype, from, sizes, pitch, box }: TensorMap,
+    given: readonly Operand[],
+  ): void {
+    const words = this.#words;
+    const bytes = dtypeTraits[dtype].bytes;
+    const long = (place: number, value: number): void => {
+      words[place] = value % 2 ** 32;
+      words[place + 1] = Math.floor(value / 2 ** 32);
+    };
+    long(at, addressOf(given, operand) + from * bytes);
+    long(at + 2, pitch * bytes);
+    long(at + 4, sizes[1] * pitch * bytes);
+    words[at + 6] = sizes[0];
+    words[at + 7] = sizes[1];
+    words[at + 8] = sizes[2];
+    words[at + 9] = box[0];
+    words[at + 10] = box[1];
+    words[at + 11] = mapTypes[dtype];
+  }
+
+  /** @param workspace where its workspace is, if it needs one. */
+  addProduct(
+    { product, operands, offsets }: LibraryCall,
+    given: readonly Operand[],
+    workspace?: number,
+  ): void {
+    const count = operands.length + (workspace === undefined ? 0 : 1);
+    const end = this.#length + HEAD + POINTER_WORDS * count;
     if (end > this.#words.length) this.#grow(end);
     const words = this.#words;
     let at = this.#length;
     words[at] = product;
     // It has no grid and no block.
     words.fill(0, at + 1, at + 7);
-    words[at + 7] = operands.length;
-    words[at + 8] = 4 * POINTER_WORDS * operands.length;
+    words[at + 7] = count;
+    words[at + 8] = 4 * POINTER_WORDS * count;
     words[at + 9] = PRODUCT;
     at += HEAD;
-    for (let i = 0; i < operands.length; i++) {
-      const address = addressOf(given, operands[i]) + offsets[i];
+    for (let i = 0; i < count; i++) {
+      const address =
+        i < operands.length ? addressOf(given, operands[i]) + offsets[i] : (workspace as number);
       words[at] = address % 2 ** 32;
       words[at + 1] = Math.floor(address / 2 ** 32);
       at += POINTER_WORDS;

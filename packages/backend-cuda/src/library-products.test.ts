@@ -42,8 +42,8 @@ describe('products by a library', () => {
     const ask = (library: LibraryProduct): unknown => made.instead(library, at(64, 128, 192));
     const first = product(16);
     expect(ask(first)).toEqual({
-      dispatches: [{ product: 1, operands: [0, 1, 2, -2], offsets: [0, 0, 0, 0] }],
-      scratch: 64,
+      dispatches: [{ product: 1, operands: [0, 1, 2], offsets: [0, 0, 0], workspace: 64 }],
+      scratch: 0,
     });
     expect(ask(first)).toBe(ask(first));
     for (let rows = 17; rows < 1040; rows++) ask(product(rows));

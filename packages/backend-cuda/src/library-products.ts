@@ -1,6 +1,6 @@
 // Products of matrices by cuBLASLt, where it is found: which products it makes, and what is known of them.
 import { dtypeTraits, type NumericDType, placement, UnavailableError } from '@eagre/backend';
-import { type Instead, type LibraryProduct, type Operand, TEMPORARY } from '@eagre/gpu-kernels';
+import type { Instead, LibraryProduct, Operand } from '@eagre/gpu-kernels';
 import { called } from './addon.ts';
 import { productLibraries } from './libraries.ts';
 import type { Stream } from './stream.ts';
@@ -146,13 +146,13 @@ function callsOf(
   { number, workspace }: Known,
   each: number,
 ): Instead {
-  const all = workspace > 0 ? [...operands, TEMPORARY] : operands;
   return {
     dispatches: calls.map(([a, b, y]) => ({
       product: number,
-      operands: all,
-      offsets: [a * each, b * each, ...(hasBias ? [0] : []), y * each, ...(workspace > 0 ? [0] : [])],
+      operands,
+      offsets: [a * each, b * each, ...(hasBias ? [0] : []), y * each],
+      workspace,
     })),
-    scratch: workspace,
+    scratch: 0,
   };
 }

@@ -74,9 +74,9 @@ export class Stream {
     if (this.#graphs === undefined) this.#flush();
   }
 
-  /** Adds a call of a product of the library. */
-  product(call: LibraryCall, given: readonly Operand[]): void {
-    this.#list.addProduct(call, given);
+  /** Adds a call of a product of the library. @param workspace where its workspace is, if it needs one. */
+  product(call: LibraryCall, given: readonly Operand[], workspace?: number): void {
+    this.#list.addProduct(call, given, workspace);
     if (this.#graphs === undefined) this.#flush();
   }
 

@@ -29,10 +29,11 @@ export {
   runsOn,
   TEMPORARY,
   type TensorInfo,
+  type TensorMap,
 } from './kernels/kernel.ts';
 export type { LibraryProduct } from './kernels/library-product.ts';
 export { libraryMatmul } from './kernels/matmul.ts';
-export { copy } from './kernels/moves.ts';
+export { copy, set } from './kernels/moves.ts';
 export { gpuKernel, gpuKernels } from './kernels/registry.ts';
 export { parseKernel } from './language/parse.ts';
 export { cudaPrelude, printCuda } from './language/print-cuda.ts';

@@ -163,7 +163,7 @@ describe.skipIf(!isTested)('traced functions as graphs of CUDA', { timeout: 120_
       });
       expect(calls.cuLaunchKernel).toBe(6);
       run(matrix(1)).dispose();
-      const failing = (fail: string) => () => withFake({ FAKE_CUDA_FAIL: fail }, () => run(matrix(2)));
+      const failing = (fail: string) => () => withFake({ FAKE_CUDA_FAIL: fail }, () => run(matrix(2)).data());
       expect(failing('cuGraphLaunch:701')).toThrow(core.ResourceExhaustedError);
       expect(failing('cuGraphExecKernelNodeSetParams:1')).toThrow(
         /cuGraphExecKernelNodeSetParams: invalid argument/,

@@ -321,6 +321,8 @@ describe.skipIf(!isTested)('the images of kernels', { timeout: 120_000 }, () => 
       capability: 80,
       isSpecific: false,
       shared: 0,
+      maps: 0,
+      isPersistent: false,
       isTensorFloat32: false,
     });
     const [both, one] = [cuda('x'), cuda('y')];

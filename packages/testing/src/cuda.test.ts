@@ -117,7 +117,7 @@ describe.skipIf(!isTested)('CUDA, on a fake driver', { timeout: 120_000 }, () =>
     gpu.write(at, new Uint8Array(Float32Array.of(1, 2).buffer));
     const module = gpu.load(image);
     const list = new LaunchList();
-    const kernel = { kernel: gpu.function(module, 'twice', 0), block: [2, 1, 1] } as const;
+    const kernel = { kernel: gpu.function(module, 'twice', 0), block: [2, 1, 1], most: 1 } as const;
     const program = { params: [] };
     const dispatch = { program, operands: [0], params: [], workgroups: [1, 1, 1] };
     list.add(kernel, dispatch as never, [{ storage: { address: at }, bytes: 8 }] as never, 0);
@@ -177,6 +177,11 @@ describe.skipIf(!isTested)('CUDA, on a fake driver', { timeout: 120_000 }, () =>
     };
     const most = (dtype: 'float32' | 'bfloat16'): number => off(() => product(dtype));
     expect(most('bfloat16')).toBeLessThan(2 ** -7);
+    const byWarpgroups = (): number[] => {
+      const x = random([1, 1, 20, 64]).cast('bfloat16');
+      return [...(core.nn.scaledDotProductAttention(x, x, x).cast('float32').data() as Float32Array)];
+    };
+    expect(off(byWarpgroups)).toBeLessThan(2 ** -6);
     const enabled = tensorFloat32ExecutionEnabled();
     try {
       enableTensorFloat32Execution(true);

@@ -272,9 +272,14 @@ describe.skipIf(cudaBackend === undefined)('the GPU', { timeout: TIMEOUT }, () =
       });
 
     it('of batches, with a bias and relu', () => {
-      const [a, b] = [numbers([2, 1, 24, 40], 1, 'bfloat16'), numbers([3, 40, 16], 2, 'bfloat16')];
-      const batches = (): ArrayLike<number> => core.matmul(a, b).cast('float32').data() as Float32Array;
-      expect(distance(onGpu(batches), batches())).toBeLessThan(2 ** -6);
+      for (const [m, k, n] of [
+        [24, 40, 16],
+        [72, 200, 136],
+      ]) {
+        const [a, b] = [numbers([2, 1, m, k], 1, 'bfloat16'), numbers([3, k, n], 2, 'bfloat16')];
+        const batches = (): ArrayLike<number> => core.matmul(a, b).cast('float32').data() as Float32Array;
+        expect(distance(onGpu(batches), batches())).toBeLessThan(2 ** -6);
+      }
       const inputs = [numbers([40, 48], 3), numbers([48, 24], 4), numbers([24], 5)];
       const fused = (): ArrayLike<number> => {
         const [y] = execute(listOps().get('_FusedMatMul') as Op, inputs, {

@@ -22,7 +22,8 @@ function nameOf(
     const shapes = given.flatMap((operand) => ('dtype' in operand ? [`[${operand.shape.join(' ')}]`] : []));
     return `${name} (cuBLASLt) ${shapes.join(' ')}`;
   }
-  const cores = 'print' in made.program ? ' (tensor cores)' : '';
+  const isBrought = 'maps' in made && made.maps !== undefined;
+  const cores = 'print' in made.program ? ` (tensor cores${isBrought ? ', TMA' : ''})` : '';
   return `${name}${cores} [${made.workgroups.join(' ')}] ${made.params.slice(0, 12).join(' ')}`;
 }
 

@@ -2,8 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { allBackends } from '@eagre/backend';
 import { compiler } from '../../../gpu-kernels/src/testing/cuda-shim.ts';
 import { temporaryFolder } from '../../../testing/src/temporary.ts';
+import type { CudaBackend } from '../cuda-backend.ts';
 
 const sources = fileURLToPath(new URL('../../../../native/cuda/tests/', import.meta.url));
 const folder = temporaryFolder('fake-cuda');
@@ -49,15 +51,23 @@ if (hasFakeCuda) {
   Object.assign(process.env, fakeCudaEnvironment);
 }
 
+/** Has all drivers told what was launched: threads of their own do it, which read settings too. */
+export function settleAll(): void {
+  // The class of the tests' bundles is another one.
+  for (const backend of allBackends()) if ('settle' in backend) (backend as CudaBackend).settle();
+}
+
 /** Sets what the fake driver and its libraries read at each call, while `body` runs. */
 export function withFake<T>(
   settings: Readonly<Record<`FAKE_CU${'DA' | 'BLASLT'}_${string}`, string>>,
   body: () => T,
 ): T {
+  settleAll();
   Object.assign(process.env, settings);
   try {
     return body();
   } finally {
+    settleAll();
     for (const name of Object.keys(settings)) process.env[name] = '';
   }
 }

@@ -2,36 +2,18 @@
 // pass in tiles through shared memory, where the next tile arrives while one is used. One kernel makes the result, one the gradient of queries, and one those of keys and values.
 
 import type { DType } from '@eagre/backend';
-import { dy, type Factor, key, query, value } from '../kernels/attention-factors.ts';
+import type { Factor } from '../kernels/attention-factors.ts';
 import type { CudaProgram } from '../kernels/kernel.ts';
-import { type CoreDType, coreProgram, elementOf, kernelText, lanesOf } from './tensor-cores.ts';
-
-/** What attention makes on tensor cores. */
-export interface CoreAttention {
-  readonly dtype: CoreDType;
-  /** The buffers of each: see `CORE_BUFFERS`. The gradient of queries also makes `delta`, Σ dy · y of each query, which those of keys take. */
-  readonly makes: 'result' | 'queryGradient' | 'keyGradients';
-  /** The widths, filled up to multiples of 16. */
-  readonly width: number;
-  readonly values: number;
-  /** Whether rows begin at multiples of 16 bytes. */
-  readonly aligned: boolean;
-  readonly mask: DType | undefined;
-  /** Rows of a workgroup: see `coreRows`. */
-  readonly rows: 64 | 128;
-}
-
-/** The buffers of the kernels, in order; `mask` is left out where there is none. */
-export const CORE_BUFFERS = {
-  result: ['query', 'key', 'value', 'mask', 'y', 'lse'],
-  queryGradient: ['dy', 'query', 'key', 'value', 'y', 'lse', 'mask', 'delta', 'dquery'],
-  keyGradients: ['dy', 'query', 'key', 'value', 'lse', 'delta', 'mask', 'dkey', 'dvalue'],
-} as const;
-const WRITTEN: Readonly<Record<CoreAttention['makes'], readonly string[]>> = {
-  result: ['y', 'lse'],
-  queryGradient: ['delta', 'dquery'],
-  keyGradients: ['dkey', 'dvalue'],
-};
+import {
+  type CoreAttention,
+  FACTORS,
+  hasMany,
+  placeOf,
+  pointersOf,
+  stepFunctions,
+  stepsOf,
+} from './attention-steps.ts';
+import { type CoreDType, coreProgram, kernelText, lanesOf } from './tensor-cores.ts';
 
 const THREADS = 128;
 /** Bytes of a row; wider heads do not fit into the registers. */
@@ -40,9 +22,6 @@ const MOST_ROW = 256;
 const MOST_SHARED = 47 * 1024;
 /** Bytes of a row of which a warp holds 32 in registers. */
 const MOST_OF_TWO = 128;
-/** Fewer workgroups of 128 rows leave multiprocessors idle. */
-const MANY_WORKGROUPS = 120;
-
 /** Whether tensor cores serve attention of this. */
 export function isCoreAttention(
   dtype: DType,
@@ -65,14 +44,14 @@ function isWide(dtype: CoreDType, widths: readonly [number, number]): boolean {
 
 /** Rows of a workgroup, of so many rows in each plane. What is read from shared memory meets twice as many where a warp has 32 of them. */
 export function coreRows(
-  { dtype, makes, width, values, mask }: Omit<CoreAttention, 'aligned' | 'rows'>,
+  { dtype, makes, width, values, mask }: Omit<CoreAttention, 'rows'>,
   planes: number,
   rows: number,
   capability: number,
 ): 64 | 128 {
-  const isMany = rows > 64 && planes * Math.ceil(rows / 128) >= MANY_WORKGROUPS;
   // Places in a mask take registers too; from 10.0 on the compiler has too few for the gradients of keys and values.
-  if (!isMany || mask !== undefined || (makes === 'keyGradients' && capability >= 100)) return 64;
+  if (!hasMany(planes, rows) || mask !== undefined || (makes === 'keyGradients' && capability >= 100))
+    return 64;
   return makes === 'result' || !isWide(dtype, [width, values]) ? 128 : 64;
 }
 
@@ -83,7 +62,7 @@ export function coreAttention(
 ): CudaProgram {
   const key = JSON.stringify(attention);
   return coreProgram(key, THREADS, () => {
-    const pointers = buffersOf(attention).map((name) => pointer(name, attention));
+    const pointers = pointersOf(attention);
     return {
       print: (name) => text(name, attention, params, pointers),
       pointers,
@@ -91,16 +70,6 @@ export function coreAttention(
       isTensorFloat32: attention.dtype === 'float32',
     };
   });
-}
-
-function buffersOf({ makes, mask }: CoreAttention): readonly string[] {
-  return CORE_BUFFERS[makes].filter((name) => name !== 'mask' || mask !== undefined);
-}
-
-function pointer(name: string, { dtype, makes, mask }: CoreAttention): string {
-  const isSum = name === 'lse' || name === 'delta';
-  const type = isSum ? 'f32' : name === 'mask' && mask === 'bool' ? 'unsigned char' : elementOf(dtype);
-  return `${WRITTEN[makes].includes(name) ? '' : 'const '}${type}* ${name}`;
 }
 
 /**
@@ -158,15 +127,6 @@ template <int M, int Others, int Width> __device__ __forceinline__ void products
     }
 }
 ${dtype === 'float32' ? ADD_WORDS : ADD_HALVES(dtype)}
-// Two columns beside each other of a row that begins there.
-__device__ __forceinline__ void store2(Element* row, u32 column, u32 width, f32 a, f32 b) {
-  ${
-    aligned && dtype !== 'float32'
-      ? `if (column < width) *(u32*)(row + column) = tc_pack_${dtype}(a, b);`
-      : `if (column < width) row[column] = narrowed(a);
-  if (column + 1u < width) row[column + 1u] = narrowed(b);`
-  }
-}
 `;
 };
 
@@ -206,30 +166,13 @@ const ADD_WORDS = `template <int M, int Others, int Width> __device__ __forceinl
   }
 }`;
 
-const LOWEST = `__device__ __forceinline__ f32 lowest() { return wg_bitcast<f32>(0xff800000u); }
-__device__ __forceinline__ f32 finite(f32 x) { return x == lowest() ? 0.0f : x; }`;
-
-/** The rows of a kernel, and the others that pass. The products of the first ones are scores, those of the second ones what weights' slopes are made of. */
-const FACTORS = {
-  result: { rows: [query], others: [key, value] },
-  queryGradient: { rows: [query, dy], others: [key, value] },
-  keyGradients: { rows: [key, value], others: [query, dy] },
-} as const;
-
-/** Where a warp's rows lie in a fragment of sums: two for each 16. */
-const forRows = (m: number, body: string): string => `TC_UNROLLED for (u32 m = 0; m < ${m}; m++)
-    TC_UNROLLED for (u32 half = 0; half < 2; half++) {
-      const u32 row = warpTop + m * 16u + half * 8u + lane / 4u;
-      ${body}
-    }`;
-
 function text(
   name: string,
   attention: CoreAttention,
   params: Readonly<Record<string, 'u32' | 'f32'>>,
   pointers: readonly string[],
 ): string {
-  const { dtype, makes, mask, aligned, rows } = attention;
+  const { dtype, makes, aligned, rows } = attention;
   const {
     rows: held,
     others: [first, second],
@@ -243,14 +186,15 @@ function text(
   const part = { result: tile === 32 && rows === 128 ? 16 : tile, queryGradient: 32, keyGradients: 16 }[
     makes
   ];
+  const steps = stepsOf(attention, m, part);
+  const { forEach } = steps;
   const stage = chunksOf(first, tile) + chunksOf(second, tile);
   // The rows come through the same memory, where there is more of it while the first tile comes.
   const ofRows = held.reduce((sum, factor) => sum + chunksOf(factor, rows), 0);
   const isBeside = (stage + ofRows) * 16 <= MOST_SHARED;
   const startsOfRows = held.map((_, i) => (isBeside ? stage : 0) + (i === 0 ? 0 : chunksOf(held[0], rows)));
   const ends = held.map((factor, i) => startsOfRows[i] + chunksOf(factor, rows));
-  const [{ side }] = held;
-  const byQuery = side === 'queries';
+  const byQuery = held[0].side === 'queries';
   const fetch = (factor: Factor, to: string, from: string, count: number): string =>
     `fetch<${count}, ${widthOf(factor)}>(${to}, ${factor.buffer}, ${factor.side}Base, step, p.${factor.width}, ${from}, p.${factor.side});`;
   const fetchTile = (place: string, start: string): string => `{
@@ -273,74 +217,32 @@ function text(
   }));
   const fetchRows = rowsOf.map((each) => each.fetch).join(' ');
   const loadRows = rowsOf.map((each) => each.load).join('\n  ');
-  const forEach = (body: string): string => `TC_UNROLLED for (u32 m = 0; m < ${m}; m++)
-        TC_UNROLLED for (u32 n = 0; n < ${part / 8}; n++)
-          TC_UNROLLED for (u32 i = 0; i < 4; i++) { ${body} }`;
-  const ofScore = byQuery ? '[m][i / 2u]' : '[n][i % 2u]';
-  // Other tiles are seen whole. Queries that are not there are zeros, as are the sums that are known of them.
-  const isEdge = [
-    ...(mask === undefined ? [] : ['true']),
-    ...(byQuery ? [`start + ${part}u > p.keys`] : []),
-    `(p.causal != 0u && ${byQuery ? `start + ${part - 1}u > warpTop` : `start < warpTop + ${16 * m - 1}u`})`,
-  ].join(' || ');
   const isUnseen = byQuery ? `start > warpTop + ${16 * m - 1}u` : `start + ${part - 1}u < warpTop`;
   const scores = `f32 scores[${m}][${part / 8}][4] = {};
       products<${m}, ${part}, ${widthOf(first)}>(scores, rows0, ofFirst);`;
-  const masked = `f32 unit = scale;
-      if (${isEdge}) {
-        unit = 1.0f;
-        ${forEach(`
-            const u32 row = warpTop + m * 16u + i / 2u * 8u + lane / 4u, other = start + n * 8u + lane % 4u * 2u + i % 2u;
-            const u32 q = ${byQuery ? 'row' : 'other'}, k = ${byQuery ? 'other' : 'row'};
-            f32 score = lowest();
-            if (q < p.queries && k < p.keys && (p.causal == 0u || k <= q)) {
-              score = scores[m][n][i] * scale;
-              ${mask === undefined ? '' : `const size_t at = b * p.m0 + h * p.m1 + q * p.m2 + k * p.m3; ${mask === 'bool' ? 'if (mask[at] == 0) score = lowest();' : 'score += widened(mask[at]);'}`}
-            }
-            scores[m][n][i] = score;`)}
-      }`;
-  // A mask of finite numbers may make scores so low that they overflow in the units of exp2.
-  const power =
-    mask === undefined
-      ? `tc_exp2(fmaf(scores[m][n][i], unit * LOG2E, -base${ofScore}))`
-      : `tc_exp2((scores[m][n][i] - base${ofScore}) * LOG2E)`;
-  const baseOf = (x: string): string => (mask === undefined ? `finite(${x}) * LOG2E` : `finite(${x})`);
   const slopes = `f32 slopes[${m}][${part / 8}][4];
-      ${forEach(`slopes[m][n][i] = -mean${ofScore};`)}
+      ${forEach(`slopes[m][n][i] = -${steps.mean};`)}
       products<${m}, ${part}, ${widthOf(second)}>(slopes, rows1, ofSecond);`;
-  const forColumns = (body: string): string => `TC_UNROLLED for (u32 n = 0; n < ${part / 8}; n++)
-        TC_UNROLLED for (u32 e = 0; e < 2; e++) { const u32 q = part + n * 8u + lane % 4u * 2u + e; ${body} }`;
   const addTo = (sums: string, weights: string, factor: Factor): string =>
     `add<${m}, ${part}, ${widthOf(factor)}>(${sums}, ${weights}, ${factor === first ? 'ofFirst' : 'ofSecond'});`;
   const body = {
     result: `${scores}
-      ${masked}
-      f32 base[${m}][2];
-      ${forRows(
-        m,
-        `f32 now = lowest();
-      TC_UNROLLED for (u32 n = 0; n < ${part / 8}; n++) now = fmaxf(now, fmaxf(scores[m][n][half * 2u], scores[m][n][half * 2u + 1u]));
-      now = fmaxf(now, tc_shuffle(now, 1u));
-      now = fmaxf(highest[m][half], fmaxf(now, tc_shuffle(now, 2u)) * unit);
-      const f32 kept = tc_exp2((highest[m][half] - finite(now)) * LOG2E);
-      highest[m][half] = now; total[m][half] *= kept; base[m][half] = ${baseOf('now')};
-      TC_UNROLLED for (u32 n = 0; n < ${widthOf(second) / 8}; n++) { sums[m][n][half * 2u] *= kept; sums[m][n][half * 2u + 1u] *= kept; }`,
-      )}
-      ${forEach(`scores[m][n][i] = ${power}; total[m][i / 2u] += scores[m][n][i];`)}
+      ${steps.masked}
+      ${steps.newHighest}
+      ${steps.keep('sums', widthOf(second))}
+      ${forEach(`scores[m][n][i] = ${steps.power}; total[m][i / 2u] += scores[m][n][i];`)}
       ${addTo('sums', 'scores', second)}`,
     queryGradient: `${scores}
       ${slopes}
-      ${masked}
-      ${forEach(`scores[m][n][i] = ${power} * slopes[m][n][i];`)}
+      ${steps.masked}
+      ${forEach(`scores[m][n][i] = ${steps.power} * slopes[m][n][i];`)}
       ${addTo('sums', 'scores', first)}`,
-    keyGradients: `f32 mean[${part / 8}][2];
-      ${forColumns('mean[n][e] = known[stage][1][q];')}
+    keyGradients: `${steps.meanOfColumns}
       ${scores}
       ${slopes}
-      f32 base[${part / 8}][2];
-      ${forColumns(`base[n][e] = ${baseOf('known[stage][0][q]')};`)}
-      ${masked}
-      ${forEach(`scores[m][n][i] = ${power}; slopes[m][n][i] *= scores[m][n][i];`)}
+      ${steps.baseOfColumns}
+      ${steps.masked}
+      ${forEach(`scores[m][n][i] = ${steps.power}; slopes[m][n][i] *= scores[m][n][i];`)}
       ${addTo('ofValues', 'scores', second)}
       ${addTo('sums', 'slopes', first)}`,
   }[makes];
@@ -351,75 +253,24 @@ function text(
       TC_UNROLLED for (u32 k = 0; k < ${attention.width / (2 * lanes)}; k++)
         TC_UNROLLED for (u32 i = 0; i < 4; i++) rows0[m][k][i] ^= ${dtype === 'float32' ? '0x80000000u' : '0x80008000u'};
   f32 highest[${m}][2], total[${m}][2] = {};
-  ${forRows(m, '(void)row; highest[m][half] = lowest();')}`,
-    queryGradient: `f32 base[${m}][2], mean[${m}][2];
-  ${forRows(
-    m,
-    `f32 sum = 0.0f, known = 0.0f;
-      if (row < p.queries) {
-        known = lse[plane * p.queries + row];
-        const size_t at = size_t(queriesBase + row * step) * p.values;
-        for (u32 c = lane % 4u * ${lanes}u; c < p.values; c += ${4 * lanes}u) {
-          ${
-            aligned
-              ? `__align__(16) Element of_dy[${lanes}], of_y[${lanes}];
-          *(tc_chunk*)of_dy = *(const tc_chunk*)(dy + at + c); *(tc_chunk*)of_y = *(const tc_chunk*)(y + at + c);
-          TC_UNROLLED for (u32 e = 0; e < ${lanes}u; e++) sum = fmaf(widened(of_dy[e]), widened(of_y[e]), sum);`
-              : `for (u32 e = c; e < wg_min(c + ${lanes}u, p.values); e++) sum = fmaf(widened(dy[at + e]), widened(y[at + e]), sum);`
-          }
-        }
-      }
-      sum += tc_shuffle(sum, 1u); sum += tc_shuffle(sum, 2u);
-      base[m][half] = ${baseOf('known')}; mean[m][half] = sum;
-      if (lane % 4u == 0u && row < p.queries) delta[plane * p.queries + row] = sum;`,
-  )}`,
+  TC_UNROLLED for (u32 m = 0; m < ${m}; m++) highest[m][0] = highest[m][1] = lowest();`,
+    queryGradient: steps.prepareRows,
     keyGradients: `f32 ofValues[${m}][${attention.values / 8}][4] = {};`,
-  }[makes];
-  const store = (buffer: string, of: Factor, sums: string, times: string): string =>
-    forRows(
-      m,
-      `if (row < p.${of.side}) {
-        const f32 times = ${times};
-        Element* const at = ${buffer} + size_t(${of.side}Base + row * step) * p.${of.width};
-        TC_UNROLLED for (u32 n = 0; n < ${widthOf(of) / 8}; n++)
-          store2(at, n * 8u + lane % 4u * 2u, p.${of.width}, ${sums}[m][n][half * 2u] * times, ${sums}[m][n][half * 2u + 1u] * times);
-      }`,
-    );
-  const stored = {
-    result: `${forRows(
-      m,
-      `total[m][half] += tc_shuffle(total[m][half], 1u); total[m][half] += tc_shuffle(total[m][half], 2u);
-      if (lane % 4u == 0u && row < p.queries) lse[plane * p.queries + row] = highest[m][half] + logf(total[m][half]);`,
-    )}
-  ${store('y', { ...value, side: 'queries' }, 'sums', 'highest[m][half] == lowest() ? 0.0f : 1.0f / total[m][half]')}`,
-    queryGradient: store('dquery', query, 'sums', 'scale'),
-    keyGradients: `${store('dkey', key, 'sums', 'scale')}
-  ${store('dvalue', value, 'ofValues', '1.0f')}`,
   }[makes];
   const made = makes === 'result' ? second : first;
   return kernelText(
     name,
     dtype,
     params,
-    `#define MMA tc_mma_${dtype}\n#define LOG2E 1.4426950408889634f\n${FUNCTIONS(dtype, aligned)}${LOWEST}`,
+    `#define MMA tc_mma_${dtype}\n${FUNCTIONS(dtype, aligned)}${stepFunctions(dtype, aligned)}`,
     // Without the number of blocks the compiler spills registers for more of them.
     `__launch_bounds__(${THREADS}, 1) ${name}(${pointers.join(', ')}, const Params p)`,
     `  __shared__ tc_chunk tile[${Math.max(2 * stage, ...ends)}];
   ${byQuery ? '' : `__shared__ f32 known[2][2][${tile}];`}
   const u32 t = threadIdx.x, lane = t % 32u, warp = t / 32u;
-  // Those with the most to do begin: the last rows of queries, the first ones of keys.
-  const u32 number = blockIdx.y * gridDim.x + blockIdx.x, planes = p.batch * p.heads, tiles = (p.${side} + ${rows - 1}u) / ${rows}u;
-  if (number >= planes * tiles) return;
-  const u32 plane = number % planes, h = plane % p.heads, b = plane / p.heads;
-  const u32 top = ${byQuery ? '(tiles - 1u - number / planes)' : 'number / planes'} * ${rows}u, warpTop = top + warp * ${16 * m}u;
-  const bool apart = p.timeFirst != 0u;
-  const u32 step = apart ? p.heads : 1u;
-  const u32 queriesBase = apart ? b * p.queries * p.heads + h : plane * p.queries;
-  const u32 keysBase = apart ? b * p.keys * p.heads + h : plane * p.keys;
+  ${placeOf(attention)}
+  const u32 warpTop = top + warp * ${16 * m}u;
   const f32 scale = ${makes === 'result' ? 'fabsf(p.scale)' : 'p.scale'};
-  u32 ${byQuery ? '' : 'from = 0u, '}last = p.${first.side};
-  ${byQuery ? 'const u32 from = 0u;' : ''}
-  ${byQuery ? `if (p.causal != 0u) last = wg_min(last, top + ${rows}u);` : 'if (p.causal != 0u) from = top;'}
   ${isBeside ? `if (from < last) ${fetchTile('0u', 'from')}` : ''}
   ${fetchRows}
   tc_commit(); tc_wait<0>(); __syncthreads();
@@ -440,7 +291,7 @@ function text(
       ${body}
     }
   }
-  ${stored}
+  ${steps.stored}
 #undef MMA
 #undef LOG2E`,
   );

@@ -3,7 +3,6 @@ import type { CudaDispatch, CudaProgram } from '../kernels/kernel.ts';
 import { type CoreDType, coreProgram, elementOf, kernelText, lanesOf } from './tensor-cores.ts';
 
 const THREADS = 256;
-const MOST_LINES = 65535;
 
 /** How many elements a line has that is a whole number of chunks. */
 export function pitchOf(dtype: CoreDType, run: number): number {
@@ -13,7 +12,7 @@ export function pitchOf(dtype: CoreDType, run: number): number {
 
 function program(dtype: CoreDType): CudaProgram {
   const lanes = lanesOf(dtype);
-  const fields = { from: 'u32', lines: 'u32', run: 'u32', chunks: 'u32' } as const;
+  const fields = { from: 'u32', all: 'u32', run: 'u32', chunks: 'u32' } as const;
   const pointers = [`const ${elementOf(dtype)}* x`, 'tc_chunk* y'];
   return coreProgram(`pad lines of ${dtype}`, THREADS, () => ({
     pointers,
@@ -25,18 +24,14 @@ function program(dtype: CoreDType): CudaProgram {
         fields,
         '',
         `__launch_bounds__(${THREADS}) ${name}(${pointers.join(', ')}, const Params p)`,
-        `  const u32 chunk = blockIdx.x * ${THREADS}u + threadIdx.x;
-  if (chunk >= p.chunks) return;
-  for (u32 line = blockIdx.y; line < p.lines; line += gridDim.y) {
-    Element part[${lanes}];
-    TC_UNROLLED for (u32 e = 0; e < ${lanes}u; e++) {
-      const u32 at = chunk * ${lanes}u + e;
-      part[e] = at < p.run ? x[line * p.run + at] : Element(0);
-    }
-    tc_chunk whole;
-    memcpy(&whole, part, 16);
-    y[p.from + line * p.chunks + chunk] = whole;
-  }`,
+        `  const u32 number = blockIdx.x * ${THREADS}u + threadIdx.x;
+  if (number >= p.all) return;
+  const u32 line = number / p.chunks, begin = number % p.chunks * ${lanes}u;
+  Element part[${lanes}];
+  TC_UNROLLED for (u32 e = 0; e < ${lanes}u; e++) part[e] = begin + e < p.run ? x[line * p.run + begin + e] : Element(0);
+  tc_chunk whole;
+  memcpy(&whole, part, 16);
+  y[p.from + number] = whole;`,
       ),
   }));
 }
@@ -54,7 +49,7 @@ export function padLines(
   return {
     program: program(dtype),
     operands: [source, target],
-    params: [from, lines, run, chunks],
-    workgroups: [Math.ceil(chunks / THREADS), Math.min(lines, MOST_LINES), 1],
+    params: [from, lines * chunks, run, chunks],
+    workgroups: [Math.ceil((lines * chunks) / THREADS), 1, 1],
   };
 }

@@ -43,6 +43,11 @@ __device__ __forceinline__ u32 tc_tf32(f32 x) { u32 bits; asm("cvt.rna.tf32.f32 
 // Of two numbers the first is in the lower bits.
 __device__ __forceinline__ u32 tc_pack_bfloat16(f32 low, f32 high) { u32 bits; asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low)); return bits; }
 __device__ __forceinline__ u32 tc_pack_float16(f32 low, f32 high) { u32 bits; asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(high), "f"(low)); return bits; }
+// Stores two numbers beside each other, the first at a multiple of their size.
+__device__ __forceinline__ void tc_pair_bfloat16(u16* to, f32 low, f32 high) { *(u32*)to = tc_pack_bfloat16(low, high); }
+__device__ __forceinline__ void tc_pair_float16(u16* to, f32 low, f32 high) { *(u32*)to = tc_pack_float16(low, high); }
+struct __align__(8) tc_two { f32 low, high; };
+__device__ __forceinline__ void tc_pair_float32(f32* to, f32 low, f32 high) { *(tc_two*)to = {low, high}; }
 __device__ __forceinline__ f32 tc_exp2(f32 x) { f32 y; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
 #endif
 #endif
@@ -81,7 +86,9 @@ const programs = new Map<string, CudaProgram>();
 /** A kernel as it is declared. */
 export interface CoreKernel
   extends Pick<CudaProgram, 'print' | 'params'>,
-    Partial<Pick<CudaProgram, 'capability' | 'isSpecific' | 'isTensorFloat32' | 'shared'>> {
+    Partial<
+      Pick<CudaProgram, 'capability' | 'isSpecific' | 'isTensorFloat32' | 'shared' | 'maps' | 'isPersistent'>
+    > {
   /** Declarations, which end in the names. */
   readonly pointers: readonly string[];
 }
@@ -96,6 +103,8 @@ export function coreProgram(key: string, threads: number, make: () => CoreKernel
     isSpecific: false,
     isTensorFloat32: false,
     shared: 0,
+    maps: 0,
+    isPersistent: false,
     ...kernel,
     pointers: kernel.pointers.map((pointer) => pointer.slice(0, pointer.lastIndexOf(' '))),
     workgroup: [threads, 1, 1],

@@ -11,7 +11,7 @@ import {
   prepare,
   ROWS,
   type signatureOf,
-  storeSum,
+  storeSums,
   type Tile,
   tilesOf,
   type Width,
@@ -31,6 +31,7 @@ const depthOf = (dtype: DType): number => DEEP_BYTES / (dtype === 'float32' ? 4 
 export const warpCores: ProductCores = {
   depth: depthOf,
   width: ([, , columns]) => (columns <= 64 ? 64 : 128),
+  many: () => 128,
   program: (product) => coreProgram(keyOf(product), THREADS, () => kernelOf(product, text)),
 };
 
@@ -100,7 +101,7 @@ function text(
 ): string {
   const { dtype, width } = product;
   const depth = depthOf(dtype);
-  const tiles = tilesOf(product, { threads: THREADS, depth, at: placeOf });
+  const tiles = tilesOf(product, { threads: THREADS, depth, at: placeOf, pitch: (across) => across });
   const rows = rowsOfWarp(width);
   const warpsAcross = width / 32;
   return kernelText(
@@ -108,7 +109,7 @@ function text(
     dtype,
     fields,
     declarations(product, tiles),
-    `__launch_bounds__(${THREADS}, 1) ${name}(${pointers.join(', ')}, const Params p)`,
+    `__launch_bounds__(${THREADS}, 2) ${name}(${pointers.join(', ')}, const Params p)`,
     `  __shared__ tc_chunk tile_a[${STAGES * tiles[0].chunks}];
   __shared__ tc_chunk tile_b[${STAGES * tiles[1].chunks}];
   const u32 t = threadIdx.x, lane = t % 32u, warp = t / 32u;
@@ -120,7 +121,7 @@ function text(
   f32 sums[${rows}][4][4] = {};
   for (u32 step = 0; step < steps + ${STAGES - 1}u; step++) {
     if (step < steps) {
-      const u32 begin = (firstStep + step) * ${depth}u, stage = step % ${STAGES}u;
+      const u32 stage = step % ${STAGES}u;
       ${tiles.map(fetch).join('\n      ')}
     }
     tc_commit();
@@ -134,15 +135,6 @@ function text(
     __syncthreads();
   }
   TC_UNROLLED for (u32 i = 0; i < ${rows}; i++)
-    TC_UNROLLED for (u32 j = 0; j < 4; j++)
-      TC_UNROLLED for (u32 half = 0; half < 2; half++) {
-        const u32 row = top + warpRow + i * 16u + half * 8u + lane / 4u;
-        TC_UNROLLED for (u32 e = 0; e < 2; e++) {
-          const u32 column = left + warpColumn + j * 8u + lane % 4u * 2u + e;
-          f32 sum = sums[i][j][half * 2u + e];
-          if (row >= p.rows || column >= p.columns) continue;
-          ${storeSum(product)}
-        }
-      }`,
+    ${storeSums(product, { top: 'top + warpRow + i * 16u', left: 'left + warpColumn', pairs: 4 }, (j, half, e) => `sums[i][${j}][${half} * 2u + ${e}]`)}`,
   );
 }

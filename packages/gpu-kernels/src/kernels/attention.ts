@@ -2,13 +2,9 @@
 // score and the sum of exponentials; the gradients know both from the forward kernel's log-sum-exp.
 
 import type { DType } from '@eagre/backend';
-import {
-  CORE_BUFFERS,
-  type CoreAttention,
-  coreAttention,
-  coreRows,
-  isCoreAttention,
-} from '../cuda/attention.ts';
+import { coreAttention, coreRows, isCoreAttention } from '../cuda/attention.ts';
+import { CORE_BUFFERS, type CoreAttention } from '../cuda/attention-steps.ts';
+import { hopperAttention, hopperRows, isHopperAttention } from '../cuda/hopper-attention.ts';
 import { lanesOf } from '../cuda/tensor-cores.ts';
 import { dy, type Factor, key, query, type Side, value } from './attention-factors.ts';
 import { broadcastSteps, rawLoad } from './elements.ts';
@@ -277,21 +273,25 @@ function onTensorCores(
   const filled = (size: number): number => Math.ceil(size / 16) * 16;
   const dispatchOf = (each: CoreAttention['makes'], capability: number): CudaDispatch => {
     const count = each === 'keyGradients' ? keys : queries;
-    const core = { dtype, makes: each, width: filled(width), values: filled(values), mask };
-    const rows = coreRows(core, batch * heads, count, capability);
-    const program = coreAttention(
-      {
-        ...core,
-        aligned: width % lanesOf(dtype) === 0 && values % lanesOf(dtype) === 0,
-        rows,
-      },
-      PARAMS,
-    );
+    const core = {
+      dtype,
+      makes: each,
+      width: filled(width),
+      values: filled(values),
+      mask,
+      aligned: width % lanesOf(dtype) === 0 && values % lanesOf(dtype) === 0,
+    };
+    const planes = batch * heads;
+    const byWarpgroups = capability === 90 && isHopperAttention(core);
+    const rows = byWarpgroups ? hopperRows(planes, count) : coreRows(core, planes, count, capability);
+    const program = byWarpgroups
+      ? hopperAttention({ ...core, rows }, PARAMS)
+      : coreAttention({ ...core, rows }, PARAMS);
     return {
       program,
       operands: CORE_BUFFERS[each].filter((name) => name in operands).map((name) => operands[name]),
       params,
-      workgroups: groups(batch * heads * Math.ceil(count / rows)),
+      workgroups: groups(planes * Math.ceil(count / rows)),
     };
   };
   return perCapability((capability) => {

@@ -1,5 +1,7 @@
 // Convolutions as matrix products whose factors are read from images as they are needed; each group is a product of its own.
-import { list, type NumericDType } from '@eagre/backend';
+import { isHalf, list, type NumericDType } from '@eagre/backend';
+import { padLines, pitchOf } from '../cuda/pad-lines.ts';
+import { CHUNK_BYTES, lanesOf } from '../cuda/tensor-cores.ts';
 import {
   type Call,
   type Dispatch,
@@ -7,36 +9,19 @@ import {
   type GpuKernels,
   type Lowered,
   lowered,
+  perCapability,
+  TEMPORARY,
   type TensorInfo,
 } from './kernel.ts';
-import { type LibraryProduct, libraryMatrices } from './library-product.ts';
 import { fill } from './moves.ts';
-import { productDispatch } from './product.ts';
-import type { Factor, Value } from './product-factors.ts';
+import { matrixDispatch, productDispatch } from './product.ts';
+import type { Along, Product, ProductSizes, Value } from './product-factors.ts';
 import { floats } from './scalar-program.ts';
 
-const sizes = {
-  n: 'u32',
-  h: 'u32',
-  w: 'u32',
-  c: 'u32',
-  kh: 'u32',
-  kw: 'u32',
-  oh: 'u32',
-  ow: 'u32',
-  o: 'u32',
-  strideY: 'i32',
-  strideX: 'i32',
-  dilationY: 'i32',
-  dilationX: 'i32',
-  padTop: 'i32',
-  padLeft: 'i32',
-  groupIn: 'u32',
-  groupOut: 'u32',
-} as const;
-
 interface Geometry {
-  readonly values: readonly number[];
+  /** The parameters of the kernels, by name; all are u32. */
+  readonly params: Readonly<Record<string, number>>;
+  readonly strides: readonly number[];
   readonly groups: number;
   readonly inputs: number;
   readonly outputs: number;
@@ -50,194 +35,300 @@ function geometryOf(x: TensorInfo, filter: TensorInfo, y: TensorInfo, attrs: Cal
   const [n, h, w, c] = x.shape;
   const [kh, kw] = filter.shape;
   const [, oh, ow, o] = y.shape;
-  const [top, , left] = list(attrs.padding);
+  const [padTop, , padLeft] = list(attrs.padding);
+  const [strideY, strideX] = list(attrs.strides);
+  const [dilationY, dilationX] = list(attrs.dilations);
   const groups = attrs.groups as number;
-  const inputs = c / groups;
-  const outputs = o / groups;
+  const groupIn = c / groups;
+  const groupOut = o / groups;
+  const ofImage = { h, w, c, kh, kw, oh, ow, o, strideY, strideX, dilationY, dilationX, padTop, padLeft };
   return {
-    values: [
-      n,
-      h,
-      w,
-      c,
-      kh,
-      kw,
-      oh,
-      ow,
-      o,
-      ...list(attrs.strides),
-      ...list(attrs.dilations),
-      top,
-      left,
-      inputs,
-      outputs,
-    ],
+    params: { ...ofImage, groupIn, groupOut },
+    strides: [strideY, strideX],
     groups,
-    inputs,
-    outputs,
+    inputs: groupIn,
+    outputs: groupOut,
     taps: kh * kw,
     pixels: n * oh * ow,
-    isProduct:
-      kh * kw === 1 &&
-      groups === 1 &&
-      h === oh &&
-      w === ow &&
-      list(attrs.strides).every((stride) => stride === 1),
+    isProduct: kh * kw === 1 && groups === 1 && h === oh && w === ow && strideY * strideX === 1,
   };
 }
 
-/** The same as a product of matrices, for libraries. */
-function withLibrary(
-  dispatch: Dispatch | undefined,
-  { isProduct }: Geometry,
-  product: Parameters<typeof libraryMatrices>[0],
-): Lowered | undefined {
-  const library: LibraryProduct | undefined = isProduct ? libraryMatrices(product) : undefined;
-  return dispatch && lowered(library === undefined ? dispatch : { ...dispatch, library });
+/** A convolution's product, with its parameters. */
+function dispatchOf(
+  { params, isProduct }: Pick<Geometry, 'params' | 'isProduct'>,
+  made: Omit<Product, 'params'>,
+  operands: readonly number[],
+  sizes: ProductSizes,
+  kept = 0,
+): Dispatch | undefined {
+  const fields = Object.fromEntries(Object.keys(params).map((name) => [name, 'u32' as const]));
+  const product = { ...made, params: fields };
+  const values = Object.values(params);
+  if (!isProduct) return productDispatch(product, operands, values, sizes, kept);
+  const [, rows, columns, depth] = sizes;
+  return matrixDispatch(product, operands, values, [rows, columns, depth]);
 }
 
-/** Where a pixel of the result begins in the image. */
-const ofPixel = (pixel: string): readonly Value[] => [
-  ['beginX', 'i32', `i32(${pixel} % p.ow) * p.strideX - p.padLeft`],
-  ['beginY', 'i32', `i32(${pixel} / p.ow % p.oh) * p.strideY - p.padTop`],
-  ['image', 'u32', `${pixel} / p.ow / p.oh`],
-];
+/** Where pixels of the result begin in the image. */
+const pixels: Along = {
+  digits: [['outX', 'p.ow'], ['outY', 'p.oh'], ['image']],
+  coordinates: ['outY * p.strideY - p.padTop', 'outX * p.strideX - p.padLeft'],
+  at: '((image * p.h + outY * p.strideY - p.padTop) * p.w + outX * p.strideX - p.padLeft) * p.c',
+};
 
 /** How far a tap of the filter is from there, and which channel of the group it sees. */
-const ofTap = (at: string): readonly Value[] => [
-  ['channel', 'u32', `${at} % p.groupIn`],
-  ['awayX', 'i32', `i32(${at} / p.groupIn % p.kw) * p.dilationX`],
-  ['awayY', 'i32', `i32(${at} / p.groupIn / p.kw) * p.dilationY`],
-];
+const taps: Along = {
+  digits: [['channel', 'p.groupIn'], ['tapX', 'p.kw'], ['tapY']],
+  coordinates: ['tapY * p.dilationY', 'tapX * p.dilationX'],
+  at: '(tapY * p.dilationY * p.w + tapX * p.dilationX) * p.c + batch * p.groupIn + channel',
+};
 
-const patch = {
-  buffer: 'x',
-  inside:
-    'beginY + awayY >= 0 && beginY + awayY < i32(p.h) && beginX + awayX >= 0 && beginX + awayX < i32(p.w)',
-  at: '((image * p.h + u32(beginY + awayY)) * p.w + u32(beginX + awayX)) * p.c + batch * p.groupIn + channel',
-} as const;
+const patch = { buffer: 'x', within: ['p.h', 'p.w'] } as const;
+
+/** Elements that are copied one by one: fewer take less time than to fill the channels up first, and so do those of a filter whose taps fill no tile. */
+const LEAST_FILLED = 2 ** 16;
+const LEAST_FILLED_DEPTH = 128;
+
+/**
+ * The same for tensor cores where the channels are no whole chunks, as those of photographs: they read a copy of the image, in which zeros fill them up.
+ * @param make the dispatch for a geometry of an image of more channels, of which the filter has `filterIn`.
+ */
+function filledUp(
+  image: TensorInfo,
+  number: number,
+  g: Geometry,
+  make: (g: Geometry, kept: number) => Dispatch | undefined,
+): Dispatch['cuda'] {
+  const { dtype, size } = image;
+  const { groups, inputs, taps: count, pixels: rows } = g;
+  if (groups > 1 || (dtype !== 'float32' && !isHalf(dtype))) return undefined;
+  const depth = count * inputs;
+  if (depth < LEAST_FILLED_DEPTH || rows * depth < LEAST_FILLED) return undefined;
+  const channels = pitchOf(dtype, inputs);
+  const lines = size / inputs;
+  const bytes = (CHUNK_BYTES * lines * channels) / lanesOf(dtype);
+  if (channels === inputs || bytes >= 2 ** 31) return undefined;
+  const params = { ...g.params, c: channels, groupIn: channels, filterIn: inputs };
+  const cuda = make({ ...g, params, inputs: channels, isProduct: false }, bytes)?.cuda;
+  const copy = padLines(dtype, [number, TEMPORARY], { from: 0, lines, run: inputs });
+  return (
+    cuda &&
+    perCapability((capability) => {
+      const made = cuda(capability);
+      return made && { ...made, dispatches: [copy, ...made.dispatches] };
+    })
+  );
+}
+
+function withFilled(dispatch: Dispatch | undefined, cuda: Dispatch['cuda']): Lowered | undefined {
+  return dispatch && lowered(cuda === undefined ? dispatch : { ...dispatch, cuda, prefersCuda: true });
+}
 
 function forward({ inputs: [x, filter, bias], outputs: [y], attrs }: Call): Lowered | undefined {
   if (!fits(x, filter, y) || y.size === 0) return undefined;
-  const g = geometryOf(x, filter, y, attrs);
-  const dispatch = productDispatch(
-    {
-      dtype: x.dtype as 'float32',
-      buffers: bias === undefined ? ['x', 'filter'] : ['x', 'filter', 'bias'],
-      params: sizes,
-      left: { ...patch, side: ofPixel('row'), deep: ofTap('deep'), inner: 'deep', run: g.inputs },
-      right: {
-        buffer: 'filter',
-        at: 'deep * p.o + batch * p.groupOut + column',
-        inner: 'side',
-        run: g.outputs,
+  const operands = bias === undefined ? [0, 1, 2] : [0, 1, 2, 3];
+  const columns: Along = { at: 'batch * p.groupOut + column' };
+  const make = (g: Geometry, isFilled: boolean, kept: number): Dispatch | undefined =>
+    dispatchOf(
+      g,
+      {
+        dtype: x.dtype as NumericDType,
+        buffers: bias === undefined ? ['x', 'filter'] : ['x', 'filter', 'bias'],
+        left: { ...patch, side: pixels, deep: taps, inner: 'deep', run: g.inputs },
+        right: {
+          buffer: 'filter',
+          side: columns,
+          inner: 'side',
+          run: g.outputs,
+          ...(isFilled
+            ? {
+                deep: {
+                  digits: [['channel', 'p.groupIn'], ['tap']],
+                  coordinates: ['channel'],
+                  at: '(tap * p.filterIn + channel) * p.o',
+                },
+                within: ['p.filterIn'],
+              }
+            : { deep: { at: 'deep * p.o' } }),
+        },
+        at: 'row * p.o + batch * p.groupOut',
+        biasAt: bias && columns.at,
+        activation: attrs.activation as number,
       },
-      at: 'row * p.o + batch * p.groupOut + column',
-      biasAt: bias && 'batch * p.groupOut + column',
-      activation: attrs.activation as number,
-    },
-    bias === undefined ? [0, 1, 2] : [0, 1, 2, 3],
-    g.values,
-    [g.groups, g.pixels, g.outputs, g.taps * g.inputs],
+      isFilled ? [TEMPORARY, ...operands.slice(1)] : operands,
+      [g.groups, g.pixels, g.outputs, g.taps * g.inputs],
+      kept,
+    );
+  const geometry = geometryOf(x, filter, y, attrs);
+  return withFilled(
+    make(geometry, false, 0),
+    filledUp(x, 0, geometry, (g, kept) => make(g, true, kept)),
   );
-  return withLibrary(dispatch, g, {
-    operands: bias === undefined ? [0, 1, 2] : [0, 1, 2, 3],
-    dtype: x.dtype as NumericDType,
-    rows: g.pixels,
-    columns: g.outputs,
-    depth: g.inputs,
-    hasBias: bias !== undefined,
-    hasRelu: attrs.activation === 1,
-  });
 }
 
-/** Each pixel of the image is a row: it sees, for each tap, the output pixel to which it went by that tap, if there is one. */
-const cameFrom: Factor = {
-  buffer: 'dy',
-  side: [
-    ['endX', 'i32', 'i32(row % p.w) + p.padLeft'],
-    ['endY', 'i32', 'i32(row / p.w % p.h) + p.padTop'],
-    ['image', 'u32', 'row / p.w / p.h'],
-  ],
-  deep: [
-    ['out', 'u32', 'deep % p.groupOut'],
-    ['awayX', 'i32', 'i32(deep / p.groupOut % p.kw) * p.dilationX'],
-    ['awayY', 'i32', 'i32(deep / p.groupOut / p.kw) * p.dilationY'],
-  ],
-  inside:
-    'endY >= awayY && endX >= awayX && (endY - awayY) % p.strideY == 0 && (endX - awayX) % p.strideX == 0 && (endY - awayY) / p.strideY < i32(p.oh) && (endX - awayX) / p.strideX < i32(p.ow)',
-  at: '((image * p.oh + u32((endY - awayY) / p.strideY)) * p.ow + u32((endX - awayX) / p.strideX)) * p.o + batch * p.groupOut + out',
-  inner: 'deep',
-  run: 1,
-};
+/** Values of `batch` of an image's gradient where strides are 1: all pixels see all taps. */
+const allTaps: readonly Value[] = [
+  ['ofGroup', 'u32', 'batch'],
+  ...['Y', 'X'].flatMap((axis): readonly Value[] => [
+    [`first${axis}`, 'u32', '0u'],
+    [`taps${axis}`, 'u32', `p.k${axis === 'Y' ? 'h' : 'w'}`],
+    [`from${axis}`, 'u32', `p.pad${axis === 'Y' ? 'Top' : 'Left'}`],
+  ]),
+];
+
+/**
+ * The same where they are more. Pixels whose places leave the same rest when they are divided by the strides see the same taps, and so are a product of their
+ * own: from the first tap on each `period`-th one. None sees any where the rest is no multiple of what stride and dilation have in common.
+ */
+const someTaps: readonly Value[] = [
+  ['ofGroup', 'u32', 'batch / (p.strideY * p.strideX)'],
+  ['restY', 'u32', 'batch / p.strideX % p.strideY'],
+  ['restX', 'u32', 'batch % p.strideX'],
+  ...['Y', 'X'].flatMap((axis): readonly Value[] => {
+    const [size, pad] = axis === 'Y' ? ['p.kh', 'p.padTop'] : ['p.kw', 'p.padLeft'];
+    const period = `p.period${axis}`;
+    return [
+      [`end${axis}`, 'u32', `rest${axis} + ${pad}`],
+      [`first${axis}`, 'u32', `end${axis} / p.common${axis} % ${period} * p.inverse${axis} % ${period}`],
+      [
+        `seen${axis}`,
+        'u32',
+        `(${size} + ${period} - 1u - first${axis}) / ${period} * u32(end${axis} % p.common${axis} == 0u)`,
+      ],
+      [`taps${axis}`, 'u32', `seen${axis} + u32(seen${axis} == 0u)`],
+      // A whole number, but it may be less than 0.
+      [
+        `from${axis}`,
+        'u32',
+        `u32(i32(end${axis} - first${axis} * p.dilation${axis}) / i32(p.stride${axis}))`,
+      ],
+    ];
+  }),
+];
+
+function greatestCommon(a: number, b: number): number {
+  return b === 0 ? a : greatestCommon(b, a % b);
+}
+
+/** Of one axis: what stride and dilation have in common, each how many-th tap a pixel sees, the inverse of the dilation there, and how far such taps are apart. */
+function tapsOf(stride: number, dilation: number): readonly number[] {
+  const common = greatestCommon(stride, dilation);
+  const period = stride / common;
+  const far = dilation / common;
+  let inverse = 0;
+  while (period > 1 && (inverse * far) % period !== 1) inverse++;
+  return [common, period, inverse, far];
+}
 
 function inputGradient({ inputs: [filter, dy], outputs: [dx], attrs }: Call): Lowered | undefined {
   if (!fits(filter, dy, dx) || dx.size === 0) return undefined;
   if (dy.size === 0 || filter.size === 0) return lowered(fill(2, dx, 0));
   const g = geometryOf(dx, filter, dy, attrs);
   const [n, h, w] = dx.shape;
-  const dispatch = productDispatch(
+  const [strideY, strideX] = g.strides;
+  const [high, wide] = [Math.ceil(h / strideY), Math.ceil(w / strideX)];
+  const [[commonY, periodY, inverseY, farY], [commonX, periodX, inverseX, farX]] = g.strides.map(
+    (stride, i) => tapsOf(stride, list(attrs.dilations)[i]),
+  );
+  const isStrided = strideY * strideX > 1;
+  const ofRow: Along['digits'] = [['atX', 'p.wide'], ['atY', 'p.high'], ['image']];
+  const ofTaps: Along['digits'] = [['out', 'p.groupOut'], ['tapX', 'tapsX'], ['tapY']];
+  const ofOutput = 'ofGroup * p.groupOut';
+  const dispatch = dispatchOf(
     {
-      dtype: dy.dtype as 'float32',
+      ...g,
+      params: {
+        ...g.params,
+        ...{ high, wide, periodY, periodX, farY, farX },
+        ...(isStrided ? { commonY, commonX, inverseY, inverseX } : {}),
+      },
+    },
+    {
+      dtype: dy.dtype as NumericDType,
       buffers: ['filter', 'dy'],
-      params: sizes,
-      left: { ...cameFrom, run: g.outputs },
-      right: {
-        buffer: 'filter',
-        deep: [
-          ['out', 'u32', 'deep % p.groupOut'],
-          ['tap', 'u32', 'deep / p.groupOut'],
-        ],
-        at: '(tap * p.groupIn + column) * p.o + batch * p.groupOut + out',
+      batch: isStrided ? someTaps : allTaps,
+      // Each pixel of the image sees, for each tap, the output pixel to which it went by that tap, if there is one.
+      left: {
+        buffer: 'dy',
+        side: {
+          digits: ofRow,
+          coordinates: ['atY + fromY', 'atX + fromX'],
+          at: `((image * p.oh + atY + fromY) * p.ow + atX + fromX) * p.o + ${ofOutput}`,
+        },
+        deep: {
+          digits: ofTaps,
+          coordinates: ['0u - tapY * p.farY', '0u - tapX * p.farX'],
+          at: 'out - (tapY * p.farY * p.ow + tapX * p.farX) * p.o',
+        },
+        within: ['p.oh', 'p.ow'],
         inner: 'deep',
         run: g.outputs,
       },
-      at: 'row * p.c + batch * p.groupIn + column',
+      right: {
+        buffer: 'filter',
+        side: { at: `column * p.o + ${ofOutput}` },
+        deep: {
+          digits: ofTaps,
+          at: '((firstY + tapY * p.periodY) * p.kw + firstX + tapX * p.periodX) * p.groupIn * p.o + out',
+        },
+        inner: 'deep',
+        run: g.outputs,
+      },
+      ...(isStrided
+        ? {
+            depth: 'seenY * seenX * p.groupOut',
+            row: ofRow,
+            stores: 'atY * p.strideY + restY < p.h && atX * p.strideX + restX < p.w',
+            at: '((image * p.h + atY * p.strideY + restY) * p.w + atX * p.strideX + restX) * p.c + ofGroup * p.groupIn',
+          }
+        : { at: 'row * p.c + ofGroup * p.groupIn' }),
     },
     [0, 1, 2],
-    g.values,
-    [g.groups, n * h * w, g.inputs, g.taps * g.outputs],
+    [
+      g.groups * strideY * strideX,
+      n * high * wide,
+      g.inputs,
+      Math.ceil(g.params.kh / periodY) * Math.ceil(g.params.kw / periodX) * g.outputs,
+    ],
   );
-  return withLibrary(dispatch, g, {
-    operands: [1, 0, 2],
-    dtype: dy.dtype as NumericDType,
-    rows: g.pixels,
-    columns: g.inputs,
-    depth: g.outputs,
-    transposeB: true,
-  });
+  return dispatch && lowered(dispatch);
 }
 
 function filterGradient({ inputs: [x, dy], outputs: [df], attrs }: Call): Lowered | undefined {
   if (!fits(x, dy, df) || df.size === 0) return undefined;
   if (dy.size === 0 || x.size === 0) return lowered(fill(2, df, 0));
-  const g = geometryOf(x, df, dy, attrs);
-  const dispatch = productDispatch(
-    {
-      dtype: x.dtype as 'float32',
-      buffers: ['x', 'dy'],
-      params: sizes,
-      left: { ...patch, side: ofTap('row'), deep: ofPixel('deep'), inner: 'side', run: g.inputs },
-      right: {
-        buffer: 'dy',
-        at: 'deep * p.o + batch * p.groupOut + column',
-        inner: 'side',
-        run: g.outputs,
+  const make = (g: Geometry, isFilled: boolean, kept: number): Dispatch | undefined =>
+    dispatchOf(
+      g,
+      {
+        dtype: x.dtype as NumericDType,
+        buffers: ['x', 'dy'],
+        left: { ...patch, side: taps, deep: pixels, inner: 'side', run: g.inputs },
+        right: {
+          buffer: 'dy',
+          side: { at: 'batch * p.groupOut + column' },
+          deep: { at: 'deep * p.o' },
+          inner: 'side',
+          run: g.outputs,
+        },
+        ...(isFilled
+          ? {
+              row: [['channel', 'p.groupIn'], ['tap']],
+              stores: 'channel < p.filterIn',
+              at: '(tap * p.filterIn + channel) * p.o',
+            }
+          : { at: 'row * p.o + batch * p.groupOut' }),
       },
-      at: 'row * p.o + batch * p.groupOut + column',
-    },
-    [0, 1, 2],
-    g.values,
-    [g.groups, g.taps * g.inputs, g.outputs, g.pixels],
+      isFilled ? [TEMPORARY, 1, 2] : [0, 1, 2],
+      [g.groups, g.taps * g.inputs, g.outputs, g.pixels],
+      kept,
+    );
+  const geometry = geometryOf(x, df, dy, attrs);
+  return withFilled(
+    make(geometry, false, 0),
+    filledUp(x, 0, geometry, (g, kept) => make(g, true, kept)),
   );
-  return withLibrary(dispatch, g, {
-    operands: [0, 1, 2],
-    dtype: x.dtype as NumericDType,
-    rows: g.inputs,
-    columns: g.outputs,
-    depth: g.pixels,
-    transposeA: true,
-  });
 }
 
 export const kernels: GpuKernels = {

@@ -33,6 +33,8 @@ export interface GpuProgram {
 export interface CudaProgram {
   /** Its text, behind `cudaPrelude`, with a global function of that name, whose parameters are as `printCuda` has them. */
   readonly print: (name: string) => string;
+  /** How many tensor maps its parameters begin with. */
+  readonly maps: number;
   /** The types of its pointers. */
   readonly pointers: readonly string[];
   readonly params: GpuProgram['params'];
@@ -43,6 +45,8 @@ export interface CudaProgram {
   readonly isSpecific: boolean;
   /** Bytes of shared memory that launches give it, beside those that it declares. */
   readonly shared: number;
+  /** Whether its workgroups, all along x, go on until everything is made: no more of them are of use than there are multiprocessors. */
+  readonly isPersistent: boolean;
   /** Whether it multiplies numbers of float32 with fewer bits, which programs may forbid. */
   readonly isTensorFloat32: boolean;
 }
@@ -70,6 +74,22 @@ export interface Dispatch {
 /** A dispatch on a GPU of NVIDIA. */
 export interface CudaDispatch extends Omit<Dispatch, 'program' | 'cuda' | 'library' | 'prefersCuda'> {
   readonly program: GpuProgram | CudaProgram;
+  /** What the tensor maps of the program are of. */
+  readonly maps?: readonly TensorMap[];
+}
+
+/** Matrices behind each other in an operand, of whose lines a kernel copies boxes, as a tensor map of the driver describes them. */
+export interface TensorMap {
+  readonly operand: number;
+  /** Elements of float32 are rounded to TensorFloat-32 when they are copied. */
+  readonly dtype: 'float32' | 'float16' | 'bfloat16';
+  /** Elements before the first matrix. It begins at a multiple of 16 bytes. */
+  readonly from: number;
+  readonly sizes: readonly [elements: number, lines: number, matrices: number];
+  /** Elements from a line to the next, which are a multiple of 16 bytes. */
+  readonly pitch: number;
+  /** A line of a box is at most 128 bytes, of which there are at most 256. */
+  readonly box: readonly [elements: number, lines: number];
 }
 
 /** What GPUs of NVIDIA run instead of a dispatch, or of a call's, in this order. */
@@ -77,6 +97,8 @@ export interface CudaDispatches {
   readonly dispatches: readonly CudaDispatch[];
   /** The bytes of a temporary of their own, the operand `TEMPORARY`, or 0. */
   readonly scratch: number;
+  /** What runs instead where the driver has no tensor maps, which these need. */
+  readonly withoutMaps?: CudaDispatches;
 }
 
 /** A call of a product of a library. */
@@ -86,6 +108,8 @@ export interface LibraryCall {
   readonly operands: readonly number[];
   /** For each operand the byte at which the call begins. */
   readonly offsets: readonly number[];
+  /** Bytes that it needs besides: all calls on a GPU share them, as they run one behind the other. */
+  readonly workspace: number;
 }
 
 /** What a GPU runs instead of a dispatch, in this order, with a temporary as `CudaDispatches` has it. */

@@ -7,16 +7,18 @@ import {
   alwaysFits,
   type Call,
   type CudaDispatch,
+  type CudaDispatches,
   type Dispatch,
   type GpuKernels,
   type Lowered,
   lowered,
   perCapability,
   TEMPORARY,
+  type TensorInfo,
 } from './kernel.ts';
 import { type LibraryProduct, libraryProduct } from './library-product.ts';
 import { productDispatch } from './product.ts';
-import type { Factor, Product, ProductSizes, Value } from './product-factors.ts';
+import type { Factor, PlainMatrix, Product, ProductSizes, Value } from './product-factors.ts';
 import { floats } from './scalar-program.ts';
 
 /** The places along the axes of the batches, i0, i1, …, and where the factors begin. */
@@ -71,25 +73,39 @@ export function libraryMatmul(call: Pick<Call, 'inputs' | 'outputs' | 'attrs'>):
 
 function matmul(call: Call): Lowered | undefined {
   const {
-    inputs: [, , bias],
+    inputs: [a, b, bias],
     outputs: [y],
     attrs,
   } = call;
   const { rows: m, columns: n, depth: k, axes } = sizesOf(call);
   const { transposeA, transposeB } = attrs;
   const r = axes.sizes.length;
+  const matrices = (x: TensorInfo, step: string, pitch: number): PlainMatrix => ({
+    from: 0,
+    pitch,
+    count: product(x.shape.slice(0, -2)),
+    number: `u32(${placeOf(r, 'i', step)})`,
+  });
   const made: Product = {
     dtype: y.dtype as NumericDType,
     buffers: bias === undefined ? ['a', 'b'] : ['a', 'b', 'bias'],
     params: { ...fields('d', r, 'u32'), ...fields('s', r, 'i32'), ...fields('q', r, 'i32') },
     batch: batchValues(r),
-    left: transposeA
-      ? { buffer: 'a', at: 'ofA + deep * p.rows + row', inner: 'side', run: m }
-      : { buffer: 'a', at: 'ofA + row * p.depth + deep', inner: 'deep', run: k },
-    right: transposeB
-      ? { buffer: 'b', at: 'ofB + column * p.depth + deep', inner: 'deep', run: k }
-      : { buffer: 'b', at: 'ofB + deep * p.columns + column', inner: 'side', run: n },
-    at: '(batch * p.rows + row) * p.columns + column',
+    left: {
+      buffer: 'a',
+      matrix: matrices(a, 's', transposeA ? m : k),
+      ...(transposeA
+        ? { side: { at: 'ofA + row' }, deep: { at: 'deep * p.rows' }, inner: 'side', run: m }
+        : { side: { at: 'ofA + row * p.depth' }, deep: { at: 'deep' }, inner: 'deep', run: k }),
+    },
+    right: {
+      buffer: 'b',
+      matrix: matrices(b, 'q', transposeB ? k : n),
+      ...(transposeB
+        ? { side: { at: 'ofB + column * p.depth' }, deep: { at: 'deep' }, inner: 'deep', run: k }
+        : { side: { at: 'ofB + column' }, deep: { at: 'deep * p.columns' }, inner: 'side', run: n }),
+    },
+    at: '(batch * p.rows + row) * p.columns',
     biasAt: bias && 'column',
     activation: attrs.activation as number,
   };
@@ -98,7 +114,7 @@ function matmul(call: Call): Lowered | undefined {
   const dispatch = productDispatch(made, operands, [...axes.sizes, ...axes.steps.flat()], sizes);
   if (dispatch === undefined || y.dtype === 'int32') return dispatch && lowered(dispatch);
   const library = libraryMatmul(call);
-  const padded = r === 0 ? paddedProduct(made, operands, sizes, dispatch) : undefined;
+  const padded = r === 0 ? paddedProduct(made, operands, sizes) : undefined;
   if (padded !== undefined) return lowered({ ...dispatch, library, cuda: padded, prefersCuda: true });
   return lowered(library === undefined ? dispatch : { ...dispatch, library });
 }
@@ -107,12 +123,7 @@ function matmul(call: Call): Lowered | undefined {
 const LEAST_PADDED = 128;
 
 /** A product of two matrices of which at least one has lines that begin at no multiple of 16 bytes, by copies that do. */
-function paddedProduct(
-  product: Product,
-  operands: readonly number[],
-  sizes: ProductSizes,
-  plain: Dispatch,
-): Dispatch['cuda'] {
+function paddedProduct(product: Product, operands: readonly number[], sizes: ProductSizes): Dispatch['cuda'] {
   const { dtype, left, right, params } = product;
   if (dtype !== 'float32' && !isHalf(dtype)) return undefined;
   const [, rows, columns, depth] = sizes;
@@ -132,10 +143,14 @@ function paddedProduct(
     all[i] = TEMPORARY;
     if (i === 1) fromB = chunks * lanesOf(dtype);
     chunks += (lines * pitches[i]) / lanesOf(dtype);
+    const parts = { [line]: `${line} * p.pitch${i}`, [along]: along };
+    const from = i === 1 ? 'p.fromB + ' : '';
     return {
       ...factor,
-      at: `${i === 1 ? 'p.fromB + ' : ''}${line} * p.pitch${i} + ${along}`,
+      side: { at: `${from}${parts[side]}` },
+      deep: { at: parts.deep },
       run: pitches[i],
+      matrix: { from: i === 1 ? fromB : 0, pitch: pitches[i], count: 1, number: '0u' },
     };
   });
   const bytes = CHUNK_BYTES * chunks;
@@ -150,13 +165,17 @@ function paddedProduct(
     all,
     [...pitches, fromB],
     sizes,
+    bytes,
   )?.cuda;
   if (cuda === undefined) return undefined;
   return perCapability((capability) => {
     const inner = cuda(capability);
-    // One that is cut into parts has another use for its temporary.
-    if (inner === undefined || inner.scratch > 0) return plain.cuda?.(capability);
-    return { dispatches: [...copies, ...inner.dispatches], scratch: bytes };
+    const behind = ({ dispatches, scratch, withoutMaps }: CudaDispatches): CudaDispatches => ({
+      dispatches: [...copies, ...dispatches],
+      scratch,
+      withoutMaps: withoutMaps && behind(withoutMaps),
+    });
+    return inner && behind(inner);
   });
 }
 

@@ -307,11 +307,29 @@ function chunkOf(value: number, dtype: NumericDType): [low: number, high: number
 /** A dispatch that sets all elements of the operand `y`. */
 export function fill(y: number, { dtype, size }: TensorInfo, value: number): Dispatch {
   const bytes = Math.max(4, bytesOf(dtype));
+  const words = Math.ceil((size * bytesOf(dtype)) / bytes);
+  return fillWith(y, bytes, chunkOf(value, dtype as NumericDType), words);
+}
+
+/** For values of so many bytes. */
+const setters = new Map<number, Dispatch>();
+
+/** A dispatch that sets what its only operand begins with. @returns undefined unless there are 4 or 8 bytes. */
+export function set(value: Uint8Array): Dispatch | undefined {
+  const bytes = value.length;
+  if (bytes !== 4 && bytes !== 8) return undefined;
+  let dispatch = setters.get(bytes);
+  if (dispatch === undefined) setters.set(bytes, (dispatch = fillWith(0, bytes, [0, 0], 1)));
+  const words = new DataView(value.buffer, value.byteOffset, bytes);
+  const high = bytes === 8 ? words.getUint32(4, true) : 0;
+  return { ...dispatch, params: [words.getUint32(0, true), high, ...dispatch.params.slice(2)] };
+}
+
+function fillWith(y: number, bytes: number, value: readonly number[], words: number): Dispatch {
   const program = perWord({ y: `mut ${rawType(bytes)}` }, { value0: 'u32', value1: 'u32' }, EACH, {
     work: (k) => `y[w${k}] = ${rawParam('value', bytes)};`,
   });
-  const words = Math.ceil((size * bytesOf(dtype)) / bytes);
-  return launchWords(program, [y], chunkOf(value, dtype as NumericDType), words);
+  return launchWords(program, [y], value, words);
 }
 
 function pad({ inputs: [x], outputs: [y], attrs }: Call): Lowered | undefined {

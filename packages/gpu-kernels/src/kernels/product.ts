@@ -2,6 +2,7 @@
 import { isHalf } from '@eagre/backend';
 import { type CoreProduct, type ProductCores, ROWS } from '../cuda/factor-tiles.ts';
 import { warpgroupCores } from '../cuda/hopper-product.ts';
+import { broughtByTma } from '../cuda/tma-product.ts';
 import { warpCores } from '../cuda/warp-product.ts';
 import {
   bytesOf,
@@ -16,7 +17,17 @@ import {
   programOf,
   TEMPORARY,
 } from './kernel.ts';
-import { type Factor, FEW, type Product, type ProductSizes, type Value } from './product-factors.ts';
+import { type LibraryProduct, libraryMatrices } from './library-product.ts';
+import {
+  type Along,
+  coordinatesOf,
+  divided,
+  type Factor,
+  FEW,
+  type Product,
+  type ProductSizes,
+  type Value,
+} from './product-factors.ts';
 import { binary, floatType, ofFloats, rounded } from './scalar-program.ts';
 
 /** A tile is so wide and high, and goes so deep at once; a thread makes 4 by 4 of its elements. */
@@ -29,10 +40,13 @@ const zeros = { f32: '0.0', i32: '0' } as const;
 const lets = (values: readonly Value[] = []): string =>
   values.map(([name, , expression]) => `let ${name} = ${expression};`).join(' ');
 
-/** Statements that set `value` to an element of a factor. */
-function read({ buffer, side, deep, inside, at }: Factor): string {
-  const set = `value = ${buffer}[${at}];`;
-  return `${lets(side)} ${lets(deep)} ${inside === undefined ? set : `if (${inside}) { ${set} }`}`;
+/** Statements that set `value` to an element of a factor: at `number` along its side. */
+function read(factor: Factor, number: 'row' | 'column'): string {
+  const { buffer, side, deep } = factor;
+  const digits = (of: string, { digits: list }: Along): string => lets(divided(of, list));
+  const set = `value = ${buffer}[${side.at} + ${deep.at}];`;
+  const inside = coordinatesOf(factor).map(([sum, size]) => `${sum} < ${size}`);
+  return `${digits(number, side)} ${digits('deep', deep)} ${inside.length === 0 ? set : `if (${inside.join(' && ')}) { ${set} }`}`;
 }
 
 function typeOf({ dtype }: Product): 'f32' | 'i32' {
@@ -40,18 +54,20 @@ function typeOf({ dtype }: Product): 'f32' | 'i32' {
 }
 
 /** Statements that store `sum`, with the bias and the activation. */
-function store({ dtype, at, biasAt, activation }: Product): string {
-  const type = dtype === 'int32' ? 'i32' : 'f32';
+function store(product: Product): string {
+  const { dtype, row, stores, at, biasAt, activation } = product;
+  const type = typeOf(product);
   const add =
     biasAt === undefined ? '' : `sum = ${binary('add', type)(rounded('sum', dtype), `bias[${biasAt}]`)};`;
   const relu = activation === 1 ? `sum = ${binary('max', type)('sum', zeros[type])};` : '';
-  return `${add} ${relu} y[${at}] = sum;`;
+  const set = `${add} ${relu} y[${at} + column] = sum;`;
+  return `${lets(divided('row', row))} ${stores === undefined ? set : `if (${stores}) { ${set} }`}`;
 }
 
 /**
  * A dispatch of a product, which tensor cores make instead where there are some that are of use.
  * @param operands of the buffers, then of y.
- * @param values of the params.
+ * @param values of the params. @param kept bytes at the beginning of the temporary that tensor cores leave alone.
  * @returns undefined where it is too large.
  */
 export function productDispatch(
@@ -59,6 +75,7 @@ export function productDispatch(
   operands: readonly number[],
   values: readonly number[],
   sizes: ProductSizes,
+  kept = 0,
 ): Dispatch | undefined {
   const type = typeOf(product);
   const buffers = Object.fromEntries([
@@ -71,8 +88,9 @@ export function productDispatch(
       buffers: ofFloats(product.dtype, buffers),
       params: product.params ?? {},
       setUp: lets(product.batch),
-      left: read(product.left),
-      right: read(product.right),
+      depth: product.depth ?? 'p.depth',
+      left: read(product.left, 'row'),
+      right: read(product.right, 'column'),
       store: store(product),
     },
     operands,
@@ -82,8 +100,36 @@ export function productDispatch(
   if (dispatch === undefined || !isCoreProduct(product, sizes)) return dispatch;
   return {
     ...dispatch,
-    cuda: perCapability((capability) => onTensorCores(product, operands, values, sizes, capability)),
+    cuda: perCapability((capability) => onTensorCores(product, operands, values, sizes, kept, capability)),
   };
+}
+
+/**
+ * The same of two matrices in rows, with a result in rows, which libraries make too.
+ * @returns undefined where it is too large.
+ */
+export function matrixDispatch(
+  product: Product,
+  operands: readonly number[],
+  values: readonly number[],
+  [rows, columns, depth]: readonly [rows: number, columns: number, depth: number],
+): Dispatch | undefined {
+  const dispatch = productDispatch(product, operands, values, [1, rows, columns, depth]);
+  const { dtype, buffers, left, right, biasAt, activation } = product;
+  const hasBias = biasAt !== undefined;
+  const names = [left.buffer, right.buffer, ...(hasBias ? ['bias'] : [])];
+  const library: LibraryProduct | undefined = libraryMatrices({
+    operands: [...names.map((name) => operands[buffers.indexOf(name)]), operands[buffers.length]],
+    dtype,
+    rows,
+    columns,
+    depth,
+    transposeA: left.inner === 'side',
+    transposeB: right.inner === 'deep',
+    hasBias,
+    hasRelu: activation === 1,
+  });
+  return dispatch && (library === undefined ? dispatch : { ...dispatch, library });
 }
 
 /** The text of a product whose factors are statements. */
@@ -93,6 +139,8 @@ export interface ProductText {
   readonly params: Readonly<Record<string, 'u32' | 'i32' | 'f32'>>;
   /** Statements before everything, which see the number of the product, `batch`. */
   readonly setUp: string;
+  /** The depth of this product, no more than that of all. */
+  readonly depth: string;
   /** Statements that set `value` to an element of a factor: at `row` and `deep`, or `deep` and `column`, all in range. */
   readonly left: string;
   readonly right: string;
@@ -102,7 +150,7 @@ export interface ProductText {
 
 /** A product that no tensor cores make. */
 export function productByThreads(
-  { type, buffers, params, setUp, left, right, store }: ProductText,
+  { type, buffers, params, setUp, depth: ofBatch, left, right, store }: ProductText,
   operands: readonly number[],
   values: readonly number[],
   [batches, rows, columns, depth]: ProductSizes,
@@ -120,21 +168,22 @@ var<workgroup> rights: array<${type}, ${TILE * DEPTH}>;
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u, @builtin(local_invocation_index) t: u32) {
   let batch = group.z;
   ${setUp}
+  let depth = ${ofBatch};
   let tx = t % ${SIDE}u; let ty = t / ${SIDE}u;
   let number = group.y * all.x + group.x; let tilesAcross = (p.columns + ${TILE - 1}u) / ${TILE}u;
   let top = number / tilesAcross * ${TILE}u; let side = number % tilesAcross * ${TILE}u;
   var sums: array<${type}, 16>;
-  for (var start = 0u; start < p.depth; start += ${DEPTH}u) {
+  for (var start = 0u; start < depth; start += ${DEPTH}u) {
     for (var k = t; k < ${TILE * DEPTH}u; k += ${SIDE * SIDE}u) {
       let row = top + k / ${DEPTH}u; let deep = start + k % ${DEPTH}u;
       var value: ${type} = ${zero};
-      if (row < p.rows && deep < p.depth) { ${left} }
+      if (row < p.rows && deep < depth) { ${left} }
       lefts[(k / ${DEPTH}u) * ${DEPTH + 1}u + k % ${DEPTH}u] = value;
     }
     for (var k = t; k < ${TILE * DEPTH}u; k += ${SIDE * SIDE}u) {
       let deep = start + k / ${TILE}u; let column = side + k % ${TILE}u;
       var value: ${type} = ${zero};
-      if (deep < p.depth && column < p.columns) { ${right} }
+      if (deep < depth && column < p.columns) { ${right} }
       rights[k] = value;
     }
     workgroupBarrier();
@@ -161,17 +210,15 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u
   };
 }
 
-/** Products of fewer tiles leave multiprocessors idle: a deep one is cut into parts, whose sums are added afterwards. */
-const MANY_TILES = 128;
 /** A part has at least so many steps of the depth. */
 const LEAST_STEPS = 8;
 /** Bytes that the parts may take in all. */
 const MOST_PART_BYTES = 2 ** 26;
 
-/** Into how many parts the depth is cut. It depends on the sizes alone, so that results are the same on all GPUs with such cores. */
-function partsOf([batches, rows, columns]: ProductSizes, steps: number, tiles: number): number {
+/** Into how many parts the depth is cut, where fewer than `many` tiles leave multiprocessors idle; their sums are added afterwards. It depends on the sizes alone, so that results are the same on all GPUs with such cores. */
+function partsOf([batches, rows, columns]: ProductSizes, steps: number, tiles: number, many: number): number {
   const most = Math.floor(MOST_PART_BYTES / (4 * batches * rows * columns));
-  const wanted = Math.floor(MANY_TILES / (tiles * batches));
+  const wanted = Math.floor(many / (tiles * batches));
   const parts = Math.max(1, Math.min(wanted, Math.floor(steps / LEAST_STEPS), most));
   // Each part has something to do.
   return Math.ceil(steps / Math.ceil(steps / parts));
@@ -204,6 +251,7 @@ function onTensorCores(
   operands: readonly number[],
   values: readonly number[],
   sizes: ProductSizes,
+  kept: number,
   capability: number,
 ): CudaDispatches | undefined {
   const cores = coresOf(capability, product);
@@ -213,30 +261,36 @@ function onTensorCores(
   const width = cores.width(sizes);
   const tiles = Math.ceil(rows / ROWS) * Math.ceil(columns / width);
   const steps = Math.ceil(depth / cores.depth(dtype));
-  const parts = partsOf(sizes, steps, tiles);
+  const parts = partsOf(sizes, steps, tiles, cores.many(width));
   if (batches * parts > MOST_BATCHES) return undefined;
-  const core: CoreProduct = { ...product, params, isPart: parts > 1, width };
+  const fromParts = kept / bytesOf('float32');
+  const core: CoreProduct = { ...product, params, isPart: parts > 1, inPairs: columns % 2 === 0, width };
   const dispatch: CudaDispatch = {
     program: cores.program(core),
     operands: parts === 1 ? operands : [...operands.slice(0, biasAt === undefined ? -1 : -2), TEMPORARY],
-    params: [rows, columns, depth, Math.ceil(steps / parts), parts, ...values],
+    params: [rows, columns, depth, Math.ceil(steps / parts), parts, fromParts, ...values],
     workgroups: [tiles, 1, batches * parts],
   };
-  if (parts === 1) return { dispatches: [dispatch], scratch: 0 };
+  const mapped = cores === warpgroupCores ? broughtByTma(core, dispatch, sizes) : undefined;
+  const either = (scratch: number, ...behind: readonly CudaDispatch[]): CudaDispatches => {
+    const plain = { dispatches: [dispatch, ...behind], scratch };
+    return mapped === undefined ? plain : { dispatches: [mapped, ...behind], scratch, withoutMaps: plain };
+  };
+  if (parts === 1) return either(kept);
   const type = floatType(dtype);
   const add = perThread(
     { parts: 'f32', ...(biasAt === undefined ? {} : { bias: type }), y: `mut ${type}` },
-    { rows: 'u32', columns: 'u32', depth: 'u32', parts: 'u32', ...params },
+    { rows: 'u32', columns: 'u32', depth: 'u32', parts: 'u32', fromParts: 'u32', ...params },
     `let column = thread % p.columns; let row = thread / p.columns % p.rows; let batch = thread / p.columns / p.rows;
     ${lets(product.batch)}
     var sum = 0.0;
-    for (var i = 0u; i < p.parts; i++) { sum = sum + parts[((batch * p.parts + i) * p.rows + row) * p.columns + column]; }
+    for (var i = 0u; i < p.parts; i++) { sum = sum + parts[p.fromParts + ((batch * p.parts + i) * p.rows + row) * p.columns + column]; }
     ${store(product)}`,
   );
   const made = batches * rows * columns;
   const ofSum = [TEMPORARY, ...operands.slice(biasAt === undefined ? -1 : -2)];
-  return {
-    dispatches: [dispatch, launch(add, ofSum, [rows, columns, depth, parts, ...values], made)],
-    scratch: made * parts * bytesOf('float32'),
-  };
+  return either(
+    kept + made * parts * bytesOf('float32'),
+    launch(add, ofSum, [rows, columns, depth, parts, fromParts, ...values], made),
+  );
 }

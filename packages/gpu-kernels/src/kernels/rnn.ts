@@ -15,9 +15,9 @@ import {
   perThread,
   programOf,
 } from './kernel.ts';
-import { libraryMatrices } from './library-product.ts';
 import { copy } from './moves.ts';
-import { productDispatch } from './product.ts';
+import { matrixDispatch, productDispatch } from './product.ts';
+import type { Product } from './product-factors.ts';
 import {
   type GradSweep,
   gruGradBuffers,
@@ -178,30 +178,31 @@ function ofInput(
   gates: number,
   operands: readonly number[],
 ): Dispatch | undefined {
-  const [rows, columns, depth] = [batch * time, gates * units, features];
-  const dispatch = productDispatch(
+  return matrixDispatch(
     {
       dtype: 'float32',
       buffers: ['x', 'kernel', 'bias'],
-      left: { buffer: 'x', at: 'row * p.depth + deep', inner: 'deep', run: features },
-      right: { buffer: 'kernel', at: 'deep * p.columns + column', inner: 'side', run: gates * units },
-      at: 'row * p.columns + column',
+      left: {
+        buffer: 'x',
+        side: { at: 'row * p.depth' },
+        deep: { at: 'deep' },
+        inner: 'deep',
+        run: features,
+      },
+      right: {
+        buffer: 'kernel',
+        side: { at: 'column' },
+        deep: { at: 'deep * p.columns' },
+        inner: 'side',
+        run: gates * units,
+      },
+      at: 'row * p.columns',
       biasAt: 'column',
     },
     operands,
     [],
-    [1, rows, columns, depth],
+    [batch * time, gates * units, features],
   );
-  return withLibrary(dispatch, { operands, dtype: 'float32', rows, columns, depth, hasBias: true });
-}
-
-/** The same with a product of matrices for libraries, where there is one for them. */
-function withLibrary(
-  dispatch: Dispatch | undefined,
-  product: Parameters<typeof libraryMatrices>[0] | undefined,
-): Dispatch | undefined {
-  const library = product && libraryMatrices(product);
-  return dispatch && (library === undefined ? dispatch : { ...dispatch, library });
 }
 
 /** The state before step t of a thread's own unit, where `y` has those after all steps. */
@@ -436,10 +437,18 @@ function weightGrads(sizes: Sizes, gates: number, at: GradPlaces): Lowered | und
   const { batch, time, features, units } = sizes;
   const steps = batch * time;
   const width = gates * units;
-  const gateAt = (step: string, column: string): string => `${step} * 4u * p.units + ${column}`;
   // Those of GRU's four parts that the kernel has are no matrix whose rows follow each other.
-  const forLibrary = (product: Parameters<typeof libraryMatrices>[0]): typeof product | undefined =>
-    gates === 4 ? product : undefined;
+  const product = (
+    made: Omit<Product, 'dtype' | 'params' | 'at'>,
+    operands: readonly number[],
+    sizes: readonly [rows: number, columns: number, depth: number],
+  ): Dispatch | undefined => {
+    const whole: Product = { ...made, dtype: 'float32', params: { units: 'u32' }, at: 'row * p.columns' };
+    return gates === 4
+      ? matrixDispatch(whole, operands, [units], sizes)
+      : productDispatch(whole, operands, [units], [1, ...sizes]);
+  };
+  const ofStep = (step: string): string => `${step} * 4u * p.units`;
   const [before, partial] = [at.scratch, at.scratch + 1];
   const ofBias = biasGrad(sizes, gates, [at.dgates, at.dbias, partial]);
   const dispatches: (Dispatch | undefined)[] = [];
@@ -460,87 +469,76 @@ function weightGrads(sizes: Sizes, gates: number, at: GradPlaces): Lowered | und
         ),
       );
     dispatches.push(
-      withLibrary(
-        productDispatch(
-          {
-            dtype: 'float32',
-            buffers: ['before', 'dgates'],
-            params: { units: 'u32' },
-            left: { buffer: 'before', at: 'deep * p.rows + row', inner: 'side', run: units },
-            right: {
-              buffer: 'dgates',
-              at: gateAt('deep', partOf(gates, 'column')),
-              inner: 'side',
-              run: units,
-            },
-            at: 'row * p.columns + column',
+      product(
+        {
+          buffers: ['before', 'dgates'],
+          left: {
+            buffer: 'before',
+            side: { at: 'row' },
+            deep: { at: 'deep * p.rows' },
+            inner: 'side',
+            run: units,
           },
-          [before, at.dgates, at.drecurrent],
-          [units],
-          [1, units, width, steps],
-        ),
-        forLibrary({
-          operands: [before, at.dgates, at.drecurrent],
-          dtype: 'float32',
-          rows: units,
-          columns: width,
-          depth: steps,
-          transposeA: true,
-        }),
+          right: {
+            buffer: 'dgates',
+            side: { at: partOf(gates, 'column') },
+            deep: { at: ofStep('deep') },
+            inner: 'side',
+            run: units,
+          },
+        },
+        [before, at.dgates, at.drecurrent],
+        [units, width, steps],
       ),
       ...ofBias.dispatches,
     );
   }
   if (width > 0 && features > 0)
     dispatches.push(
-      withLibrary(
-        productDispatch(
-          {
-            dtype: 'float32',
-            buffers: ['x', 'dgates'],
-            params: { units: 'u32' },
-            left: { buffer: 'x', at: 'deep * p.rows + row', inner: 'side', run: features },
-            right: { buffer: 'dgates', at: gateAt('deep', 'column'), inner: 'side', run: units },
-            at: 'row * p.columns + column',
+      product(
+        {
+          buffers: ['x', 'dgates'],
+          left: {
+            buffer: 'x',
+            side: { at: 'row' },
+            deep: { at: 'deep * p.rows' },
+            inner: 'side',
+            run: features,
           },
-          [at.x, at.dgates, at.dkernel],
-          [units],
-          [1, features, width, steps],
-        ),
-        forLibrary({
-          operands: [at.x, at.dgates, at.dkernel],
-          dtype: 'float32',
-          rows: features,
-          columns: width,
-          depth: steps,
-          transposeA: true,
-        }),
+          right: {
+            buffer: 'dgates',
+            side: { at: 'column' },
+            deep: { at: ofStep('deep') },
+            inner: 'side',
+            run: units,
+          },
+        },
+        [at.x, at.dgates, at.dkernel],
+        [features, width, steps],
       ),
     );
   if (at.dx !== undefined && steps * features > 0)
     dispatches.push(
-      withLibrary(
-        productDispatch(
-          {
-            dtype: 'float32',
-            buffers: ['dgates', 'kernel'],
-            params: { units: 'u32' },
-            left: { buffer: 'dgates', at: gateAt('row', 'deep'), inner: 'deep', run: units },
-            right: { buffer: 'kernel', at: 'column * p.depth + deep', inner: 'deep', run: width },
-            at: 'row * p.columns + column',
+      product(
+        {
+          buffers: ['dgates', 'kernel'],
+          left: {
+            buffer: 'dgates',
+            side: { at: ofStep('row') },
+            deep: { at: 'deep' },
+            inner: 'deep',
+            run: units,
           },
-          [at.dgates, at.kernel, at.dx],
-          [units],
-          [1, steps, features, width],
-        ),
-        forLibrary({
-          operands: [at.dgates, at.kernel, at.dx],
-          dtype: 'float32',
-          rows: steps,
-          columns: features,
-          depth: width,
-          transposeB: true,
-        }),
+          right: {
+            buffer: 'kernel',
+            side: { at: 'column * p.depth' },
+            deep: { at: 'deep' },
+            inner: 'deep',
+            run: width,
+          },
+        },
+        [at.dgates, at.kernel, at.dx],
+        [steps, features, width],
       ),
     );
   if (dispatches.some((dispatch) => dispatch === undefined)) return undefined;

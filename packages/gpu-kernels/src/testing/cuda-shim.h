@@ -12,11 +12,14 @@
 #include <functional>
 #include <vector>
 
+#include "tensor-map.h"
+
 #define __global__
 #define __device__
 #define __forceinline__ inline
 #define __shared__ static
 #define __launch_bounds__(...)
+#define __grid_constant__
 #define __align__(n) alignas(n)
 #define EAGRE_SHIM
 // Kernels are compiled without optimization, which would take longer than they run.
@@ -31,9 +34,12 @@ struct dim3 {
 };
 inline dim3 threadIdx, blockIdx, blockDim, gridDim;
 
-/** A barrier in shared memory: a phase ends when `count` threads have arrived. */
+/** A barrier in shared memory: a phase ends when `count` threads have arrived, and all bytes that it was told of. */
 struct tc_barrier {
   unsigned count, pending, phase;
+  long bytes;
+  /** Whether a fence has shown it to copies of boxes. */
+  bool shown;
 };
 
 namespace shim {
@@ -55,9 +61,23 @@ struct Product {
   float* sums;
   unsigned width;
   uint64_t a, b;
-  bool transposedA, transposedB;
+  bool transposedA, transposedB, adds;
   unsigned bytes;
   float (*value)(const char*);
+  /** The left factor, if it is in registers. */
+  const uint32_t* registers;
+};
+/** Sums as they are when a fence is passed. */
+struct Fenced {
+  const float* sums;
+  std::vector<float> values;
+};
+/** A box of a matrix that was told to come to shared memory. */
+struct Box {
+  char* to;
+  tc_map map;
+  tc_barrier* barrier;
+  unsigned at[3];
 };
 struct Written {
   void* at;
@@ -71,11 +91,15 @@ struct Fiber {
   std::vector<Copy> copies;
   /** What it wrote to shared memory and no fence has shown to products yet. */
   std::vector<Written> written;
+  /** Barriers that it has set up, and no fence has shown yet. */
+  std::vector<tc_barrier*> made;
   /** Products that are not waited for: those of each group, and those of none. */
   std::vector<std::vector<Product>> multiplied;
   std::vector<Product> products;
-  /** Whether a fence is behind the last use of the sums. */
+  /** Whether a fence is behind the last use of the sums, and behind what was packed to be multiplied. */
   bool fenced = false;
+  /** The sums that products were told to make until now. */
+  std::vector<Fenced> sums;
   /** The barrier that it polls, and the parity of the phase whose end it waits for. */
   const tc_barrier* polled = nullptr;
   unsigned parity = 0;
@@ -93,6 +117,18 @@ constexpr size_t kMostShared = 227 * 1024;
 alignas(1024) inline char memory[kMostShared], seen[kMostShared];
 inline size_t given = 0;
 inline std::vector<const tc_barrier*> barriers;
+/** Boxes that are under way. */
+inline std::vector<Box> boxes;
+void land(const Box& box);
+/** Has a box come: the last that was told, or the first where products are made early. @returns false where there is none. */
+inline bool landNext() {
+  if (boxes.empty()) return false;
+  const size_t i = order / 2 % 2 == 0 ? boxes.size() - 1 : 0;
+  const Box box = boxes[i];
+  boxes.erase(boxes.begin() + i);
+  land(box);
+  return true;
+}
 
 inline void leave(State state) {
   auto& fiber = fibers[now];
@@ -145,12 +181,15 @@ inline void runFibers(unsigned count) {
     fiber.groups.clear();
     fiber.copies.clear();
     fiber.written.clear();
+    fiber.made.clear();
     fiber.multiplied.clear();
     fiber.products.clear();
     fiber.fenced = false;
+    fiber.sums.clear();
     fiber.place = placeOf(i);
   }
   barriers.clear();
+  boxes.clear();
   // Not a number, in all types.
   memset(memory, 0xff, given);
   memset(seen, 0xff, given);
@@ -187,9 +226,12 @@ inline void runFibers(unsigned count) {
       if (order < 2) break;
     }
     if (goesOn) continue;
+    // Boxes come when nobody gets on without them.
+    if (failed == nullptr && landNext()) continue;
     unsigned waiting = 0;
     for (unsigned i = 0; i < count; i++) waiting += fibers[i].state == State::waits;
     if (waiting == 0) {
+      if (!boxes.empty()) failed = "a block ends before its boxes have come";
       for (unsigned i = 0; i < count; i++)
         if (fibers[i].state == State::polls) failed = "some threads wait for the end of a phase that never comes";
       return;
@@ -350,7 +392,9 @@ inline unsigned tc_tf32(float x) {
   if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fffffffu;
   return (bits + 0x1000u) & 0xffffe000u;
 }
+// What is packed may be for a product: a fence has to follow.
 inline unsigned tc_pack_bfloat16(float low, float high) {
+  shim::fibers[shim::now].fenced = false;
   auto narrowed = [](float x) -> unsigned {
     uint32_t bits;
     memcpy(&bits, &x, 4);
@@ -360,6 +404,7 @@ inline unsigned tc_pack_bfloat16(float low, float high) {
   return narrowed(low) | narrowed(high) << 16;
 }
 inline unsigned tc_pack_float16(float low, float high) {
+  shim::fibers[shim::now].fenced = false;
   auto narrowed = [](float x) -> unsigned {
     if (x != x) return 0x7fff;
     const unsigned sign = std::signbit(x) ? 0x8000 : 0;
@@ -373,24 +418,49 @@ inline unsigned tc_pack_float16(float low, float high) {
 }
 inline float tc_exp2(float x) { return exp2f(x); }
 
+inline void tc_sync_warp() { shim::leave(shim::State::waitsForWarp); }
+
 // Hopper's: barriers with phases, and products that warpgroups make of what is in shared memory while they go on.
 inline char* tc_memory_bytes() { return shim::memory; }
 inline unsigned tc_shared(const void* p) { return unsigned(static_cast<const char*>(p) - shim::memory); }
 inline unsigned tc_uniform(unsigned x) { return x; }
 inline void tc_barrier_init(tc_barrier* barrier, unsigned count) {
-  *barrier = {count, count, 0};
+  *barrier = {count, count, 0, 0, false};
   shim::barriers.push_back(barrier);
+  shim::fibers[shim::now].made.push_back(barrier);
+}
+namespace shim {
+template <class T> void pair(void* to, T value) {
+  if (reinterpret_cast<uintptr_t>(to) % sizeof(T) != 0) failed = "two numbers are stored where they are not aligned";
+  else memcpy(to, &value, sizeof(T));
+}
+}  // namespace shim
+inline void tc_pair_bfloat16(unsigned short* to, float low, float high) { shim::pair(to, tc_pack_bfloat16(low, high)); }
+inline void tc_pair_float16(unsigned short* to, float low, float high) { shim::pair(to, tc_pack_float16(low, high)); }
+inline void tc_pair_float32(float* to, float low, float high) {
+  uint64_t both;
+  const float two[] = {low, high};
+  memcpy(&both, two, 8);
+  shim::pair(to, both);
 }
 namespace shim {
 inline void check(const tc_barrier* barrier) {
   if (std::find(barriers.begin(), barriers.end(), barrier) == barriers.end()) failed = "a barrier that nobody has set up";
 }
+inline void endPhase(tc_barrier* barrier) {
+  if (barrier->pending > 0 || barrier->bytes != 0) return;
+  barrier->pending = barrier->count;
+  barrier->phase++;
+}
 }  // namespace shim
 inline void tc_barrier_arrive(tc_barrier* barrier) {
   shim::check(barrier);
-  if (--barrier->pending > 0) return;
-  barrier->pending = barrier->count;
-  barrier->phase++;
+  if (barrier->pending == 0) {
+    shim::failed = "more threads arrive in a phase than it has";
+    return;
+  }
+  barrier->pending--;
+  shim::endPhase(barrier);
 }
 /** Until the phase of this parity has ended. */
 inline void tc_barrier_wait(tc_barrier* barrier, unsigned parity) {
@@ -404,6 +474,9 @@ inline void tc_fence_async() {
   auto& written = shim::fibers[shim::now].written;
   for (const auto& [at, bytes] : written) shim::show(at, bytes);
   written.clear();
+  auto& made = shim::fibers[shim::now].made;
+  for (tc_barrier* barrier : made) barrier->shown = true;
+  made.clear();
 }
 namespace shim {
 /**
@@ -422,12 +495,10 @@ SHIM_FAST inline const char* element(uint64_t descriptor, bool transposed, unsig
   }
   return seen + at;
 }
-SHIM_FAST inline void multiply(const Product& product) {
-  const unsigned lane = now % 32, warp = now / 32 % 4, deep = 32 / product.bytes;
-  float rows[2][16];
-  for (unsigned half = 0; half < 2; half++)
-    for (unsigned k = 0; k < deep; k++)
-      rows[half][k] = product.value(element(product.a, product.transposedA, warp * 16 + half * 8 + lane / 4, k, product.bytes));
+/** Those of a lane's two rows. */
+SHIM_FAST inline void multiply(const Product& product, const float (&rows)[2][16]) {
+  const unsigned lane = now % 32, deep = 32 / product.bytes;
+  for (unsigned i = 0; i < product.width / 2 && !product.adds; i++) product.sums[i] = 0;
   for (unsigned j = 0; j < product.width / 8; j++)
     for (unsigned e = 0; e < 2; e++)
       for (unsigned k = 0; k < deep; k++) {
@@ -435,17 +506,61 @@ SHIM_FAST inline void multiply(const Product& product) {
         for (unsigned half = 0; half < 2; half++) product.sums[j * 4 + half * 2 + e] += rows[half][k] * right;
       }
 }
+SHIM_FAST inline void rowsOfMemory(const Product& product, float (&rows)[2][16]) {
+  const unsigned lane = now % 32, warp = now / 32 % 4;
+  for (unsigned half = 0; half < 2; half++)
+    for (unsigned k = 0; k < 32 / product.bytes; k++)
+      rows[half][k] = product.value(element(product.a, product.transposedA, warp * 16 + half * 8 + lane / 4, k, product.bytes));
+}
+/** All lanes of a warp meet, since each has a part of eight rows and needs all of two. */
+inline void multiply(const Product& product) {
+  float rows[2][16];
+  if (product.registers == nullptr) {
+    rowsOfMemory(product, rows);
+  } else {
+    inWarp(product.registers, [&](unsigned first, unsigned lane) {
+      for (unsigned half = 0; half < 2; half++)
+        for (unsigned k = 0; k < 16; k++) {
+          const auto* a = static_cast<const uint32_t*>(fibers[first + lane / 4 * 4 + k % 8 / 2].shown);
+          const uint16_t bits = uint16_t(a[k / 8 * 2 + half] >> k % 2 * 16);
+          rows[half][k] = product.value(reinterpret_cast<const char*>(&bits));
+        }
+    });
+  }
+  multiply(product, rows);
+}
 /** Products read and write when they are waited for; in each other pair of orders when they are told. */
 inline void makeProducts(size_t pending) {
   auto& groups = fibers[now].multiplied;
   while (groups.size() > pending) {
-    for (const Product& product : groups.front()) multiply(product);
+    const auto group = std::move(groups.front());
     groups.erase(groups.begin());
+    for (const Product& product : group) multiply(product);
   }
+}
+/** Whether products that are under way make these sums. */
+inline bool isUnderWay(const float* sums) {
+  const auto& fiber = fibers[now];
+  auto has = [&](const std::vector<Product>& products) {
+    return std::any_of(products.begin(), products.end(), [&](const Product& product) { return product.sums == sums; });
+  };
+  return has(fiber.products) || std::any_of(fiber.multiplied.begin(), fiber.multiplied.end(), has);
+}
+inline void passFence() {
+  auto& fiber = fibers[now];
+  fiber.fenced = true;
+  for (auto& [sums, values] : fiber.sums) values.assign(sums, sums + values.size());
 }
 inline void told(const Product& product) {
   auto& fiber = fibers[now];
-  if (!fiber.fenced) failed = "a product without a fence behind the last use of its sums";
+  if (!fiber.fenced) failed = "a product without a fence behind the last use of its sums, or behind the packing of its rows";
+  auto known = std::find_if(fiber.sums.begin(), fiber.sums.end(), [&](const Fenced& each) { return each.sums == product.sums; });
+  if (known == fiber.sums.end()) {
+    fiber.sums.push_back({product.sums, std::vector<float>(product.width / 2)});
+  } else if (product.adds && !isUnderWay(product.sums) && order / 2 % 2 == 0 &&
+             memcmp(known->values.data(), product.sums, known->values.size() * sizeof(float)) != 0) {
+    failed = "sums that were changed behind the fence before their product";
+  }
   if (order / 2 % 2 == 1) multiply(product);
   else fiber.products.push_back(product);
 }
@@ -466,22 +581,91 @@ SHIM_FAST inline float ofFloat32(const char* at) {
   return floatOf(w & 0xffffe000u);
 }
 }  // namespace shim
-inline void tc_wgmma_fence() { shim::fibers[shim::now].fenced = true; }
-template <bool A, bool B, int N> void tc_wgmma_bfloat16(float (&c)[N], uint64_t a, uint64_t b) { shim::told({c, 2 * N, a, b, A, B, 2, shim::ofBfloat16}); }
-template <bool A, bool B, int N> void tc_wgmma_float16(float (&c)[N], uint64_t a, uint64_t b) { shim::told({c, 2 * N, a, b, A, B, 2, shim::ofFloat16}); }
-template <bool A, bool B, int N> void tc_wgmma_float32(float (&c)[N], uint64_t a, uint64_t b) {
+inline void tc_wgmma_fence() { shim::passFence(); }
+template <bool A, bool B, bool Adds = true, int N> void tc_wgmma_bfloat16(float (&c)[N], uint64_t a, uint64_t b) {
+  shim::told({c, 2 * N, a, b, A, B, Adds, 2, shim::ofBfloat16, nullptr});
+}
+template <bool A, bool B, bool Adds = true, int N> void tc_wgmma_float16(float (&c)[N], uint64_t a, uint64_t b) {
+  shim::told({c, 2 * N, a, b, A, B, Adds, 2, shim::ofFloat16, nullptr});
+}
+template <bool A, bool B, bool Adds = true, int N> void tc_wgmma_float32(float (&c)[N], uint64_t a, uint64_t b) {
   static_assert(!A && !B, "factors of 32 bits are not transposed");
-  shim::told({c, 2 * N, a, b, A, B, 4, shim::ofFloat32});
+  shim::told({c, 2 * N, a, b, A, B, Adds, 4, shim::ofFloat32, nullptr});
+}
+template <int N> void tc_wgmma_registers_bfloat16(float (&c)[N], const unsigned (&a)[4], uint64_t b) {
+  shim::told({c, 2 * N, 0, b, false, true, true, 2, shim::ofBfloat16, a});
+}
+template <int N> void tc_wgmma_registers_float16(float (&c)[N], const unsigned (&a)[4], uint64_t b) {
+  shim::told({c, 2 * N, 0, b, false, true, true, 2, shim::ofFloat16, a});
 }
 inline void tc_wgmma_commit() {
   auto& fiber = shim::fibers[shim::now];
   fiber.multiplied.push_back(std::move(fiber.products));
   fiber.products.clear();
 }
-/** A warp waits as one. */
+/** A warp waits as one, and others go on meanwhile. */
 template <int N> void tc_wgmma_wait() {
+  shim::leave(shim::State::waitsForWarp);
   shim::makeProducts(N);
   shim::fibers[shim::now].fenced = false;
   shim::leave(shim::State::waitsForWarp);
 }
+template <int Pending, int N> void tc_wgmma_wait_for(float (&)[N]) { tc_wgmma_wait<Pending>(); }
+/** How many registers each thread of a warpgroup may have. Nobody waits for what others wrote there. */
+template <int N> void tc_registers_fewer() {
+  static_assert(N % 8 == 0 && N >= 24 && N <= 256, "no number of registers");
+}
+template <int N> void tc_registers_more() { tc_registers_fewer<N>(); }
 template <int N> void tc_wgmma_finish(float (&)[N]) { tc_wgmma_wait<0>(); }
+
+// TMA's: boxes that come to shared memory. Threads and products see them once they have waited for the phase that counts the bytes.
+namespace shim {
+/** To the nearest number of 11 bits, of two the even one. */
+SHIM_FAST inline uint32_t tensorFloat32(uint32_t bits) {
+  if ((bits & 0x7f800000u) == 0x7f800000u) return bits;
+  return (bits + 0xfffu + (bits >> 13 & 1)) & 0xffffe000u;
+}
+SHIM_FAST inline void land(const Box& box) {
+  const tc_map& map = box.map;
+  const unsigned bytes = elementBytes(map.type), first = unsigned(box.to - memory);
+  for (unsigned line = 0; line < map.box[1]; line++)
+    for (unsigned i = 0; i < map.box[0]; i++) {
+      const uint64_t at[] = {uint64_t(box.at[0]) + i, uint64_t(box.at[1]) + line, box.at[2]};
+      uint32_t value = 0;
+      if (at[0] < map.sizes[0] && at[1] < map.sizes[1] && at[2] < map.sizes[2])
+        memcpy(&value, reinterpret_cast<const char*>(map.memory) + at[2] * map.strides[1] + at[1] * map.strides[0] + at[0] * bytes, bytes);
+      if (map.type == kTensorFloat32) value = tensorFloat32(value);
+      unsigned place = first + line * 128 + i * bytes;
+      place ^= (place >> 7 & 7) << 4;
+      memcpy(memory + place, &value, bytes);
+      memcpy(seen + place, &value, bytes);
+    }
+  box.barrier->bytes -= long(map.box[0]) * map.box[1] * bytes;
+  endPhase(box.barrier);
+}
+inline bool isMap(const tc_map* map) { return reinterpret_cast<uintptr_t>(map) % 64 == 0 && map->magic == kMap; }
+}  // namespace shim
+inline void tc_prefetch_map(const tc_map* map) {
+  if (!shim::isMap(map)) shim::failed = "a tensor map that is none";
+}
+inline void tc_barrier_expect(tc_barrier* barrier, unsigned bytes) {
+  barrier->bytes += bytes;
+  if (barrier->bytes >= 1 << 20) shim::failed = "a phase of more bytes than a barrier counts";
+  tc_barrier_arrive(barrier);
+}
+inline void tc_copy_box(void* to, const tc_map* map, tc_barrier* barrier, unsigned element, unsigned line, unsigned matrix) {
+  shim::check(barrier);
+  if (!shim::isMap(map)) {
+    shim::failed = "a tensor map that is none";
+    return;
+  }
+  const size_t offset = size_t(static_cast<char*>(to) - shim::memory);
+  // Boxes of shorter lines lie in another way.
+  if (map->box[0] * shim::elementBytes(map->type) != 128 || map->box[2] != 1) shim::failed = "a box whose lines are not 128 bytes";
+  else if (offset % 128 != 0) shim::failed = "a box to a place that is not aligned to 128 bytes";
+  else if (offset + map->box[1] * 128 > shim::given) shim::failed = "a box that is larger than the shared memory behind its place";
+  else if (!barrier->shown) shim::failed = "a box for a barrier that no fence has shown";
+  else if (int(element) < 0 || int(line) < 0 || int(matrix) < 0) shim::failed = "a box far outside of its matrix";
+  else if (shim::order % 2 == 1) shim::land({static_cast<char*>(to), *map, barrier, {element, line, matrix}});
+  else shim::boxes.push_back({static_cast<char*>(to), *map, barrier, {element, line, matrix}});
+}

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { CudaProgram, GpuProgram } from '../kernels/kernel.ts';
+import type { CudaProgram, GpuProgram, TensorMap } from '../kernels/kernel.ts';
 import { cudaPrelude, printCuda } from '../language/print-cuda.ts';
 import { printPtx } from '../language/print-ptx.ts';
 import { narrowOf } from '../language/syntax.ts';
@@ -19,8 +19,19 @@ if (compiler === undefined) console.log('CUDA kernels are not tested: no C++ com
 export interface ShimDispatch {
   readonly program: GpuProgram | CudaProgram;
   readonly buffers: readonly number[];
+  /** Their operands are numbers of buffers. */
+  readonly maps?: readonly TensorMap[];
   readonly params: readonly number[];
   readonly workgroups: readonly [number, number, number];
+}
+
+/** The driver's numbers of types. */
+const mapTypes = { float32: 11, float16: 6, bfloat16: 9 } as const;
+
+/** A tensor map as words: its buffer and its first byte, then what the driver is told. */
+function wordsOfMap({ operand, dtype, from, sizes, pitch, box }: TensorMap): number[] {
+  const bytes = dtype === 'float32' ? 4 : 2;
+  return [operand, from * bytes, mapTypes[dtype], ...sizes, pitch * bytes, ...box];
 }
 
 /** Forward, backward, or the seed of a shuffle from 2 on. */
@@ -91,8 +102,9 @@ export class CudaShim {
     const numbers: number[] = [buffers.length];
     for (const { length } of buffers) numbers.push(length);
     numbers.push(dispatches.length);
-    for (const { program, buffers: used, params, workgroups } of dispatches) {
+    for (const { program, buffers: used, maps = [], params, workgroups } of dispatches) {
       numbers.push(this.#numbers.get(program) as number, ...workgroups, used.length, ...used);
+      numbers.push(maps.length, ...maps.flatMap(wordsOfMap));
       const words = wordsOf(program, params);
       numbers.push(words.length, ...words);
     }
@@ -123,8 +135,9 @@ function sourceOf(programs: readonly (GpuProgram | CudaProgram)[]): string {
     if ('print' in program) {
       const [x, y, z] = program.workgroup;
       const args = program.pointers.map((type, k) => `(${type})b[${k}]`);
-      const all = [...args, `*(const ns_k${i}::Params*)params`];
-      return caseOf(i, all, [x, y, z], true, `ns_k${i}::k${i}`, args.length, program.shared);
+      const maps = Array.from({ length: program.maps }, (_, k) => `m[${k}]`);
+      const all = [...maps, ...args, `*(const ns_k${i}::Params*)params`];
+      return caseOf(i, all, [x, y, z], true, `ns_k${i}::k${i}`, args.length, program.shared, program.maps);
     }
     const { module } = program;
     const args = module.bindings.map((binding, k) => {
@@ -149,8 +162,9 @@ function caseOf(
   name: string,
   buffers: number = args.filter((arg) => !arg.endsWith('params')).length,
   shared = 0,
+  maps = 0,
 ): string {
-  return `case ${number}: need(${buffers}, count); shim::launch(grid, dim3{${x},${y},${z}}, ${hasBarriers}, [=] { ${name}(${args.join(', ')}); }, ${shared}); break;`;
+  return `case ${number}: need(${buffers}, count); need(${maps}, m.size()); shim::launch(grid, dim3{${x},${y},${z}}, ${hasBarriers}, [=] { ${name}(${args.join(', ')}); }, ${shared}); break;`;
 }
 
 function mainOf(cases: readonly string[]): string {
@@ -159,7 +173,7 @@ function mainOf(cases: readonly string[]): string {
   while (fread(&w, 4, 1, f) == 1) words.push_back(w);
   fclose(f); return words;
 }
-static void need(size_t wanted, size_t got) { if (wanted != got) shim::failed = "a dispatch with another number of buffers than its kernel"; }
+static void need(size_t wanted, size_t got) { if (wanted != got) shim::failed = "a dispatch with another number of buffers or tensor maps than its kernel"; }
 int main(int, char** argv) {
   auto job = readWords(argv[1]); shim::order = atoi(argv[4]);
   size_t at = 0; const size_t buffers = job[at++];
@@ -174,8 +188,16 @@ int main(int, char** argv) {
   for (size_t n = job[at++]; n-- > 0;) {
     const uint32_t kernel = job[at]; const dim3 grid{job[at + 1], job[at + 2], job[at + 3]}; const size_t count = job[at + 4]; at += 5;
     const uint32_t* used = &job[at]; std::vector<char*> b; for (size_t i = 0; i < count; i++) b.push_back(memory[job[at++]].data());
+    std::vector<tc_map> m(job[at++]);
+    for (tc_map& map : m) {
+      const uint32_t* of = &job[at]; at += 9;
+      const uint64_t sizes[] = {of[3], of[4], of[5]}, strides[] = {of[6], uint64_t(of[4]) * of[6]}; const uint32_t box[] = {of[7], of[8], 1};
+      const char* refused = shim::makeMap(&map, of[2], 3, (uint64_t)memory[of[0]].data() + of[1], sizes, strides, box, 3);
+      if (refused == nullptr && of[1] + (sizes[2] - 1) * strides[1] + (sizes[1] - 1) * strides[0] + sizes[0] * shim::elementBytes(of[2]) > lengths[of[0]]) refused = "a tensor map of more than its buffer";
+      if (refused != nullptr) shim::failed = refused;
+    }
     const size_t words = job[at++]; const uint32_t* params = &job[at]; at += words;
-    switch (kernel) { ${cases.join('\n')} }
+    if (shim::failed == nullptr) switch (kernel) { ${cases.join('\n')} }
     if (shim::failed != nullptr) { fprintf(stderr, "kernel %u: %s\\n", kernel, shim::failed); return 3; }
     for (size_t u = 0; u < count; u++)
       for (size_t i = used[u], k = (lengths[i] + 3) / 4 * 4; k < memory[i].size(); k++)

@@ -35,6 +35,8 @@ import type { ShimDispatch } from './cuda-shim.ts';
 
 /** The first GPUs of NVIDIA for which there are programs of their own: Ampere, Hopper and Blackwell. */
 const FIRST_CAPABILITIES = [80, 90, 100];
+/** So few that persistent workgroups have several tiles. */
+const MULTIPROCESSORS = 2;
 
 /** A call of a kernel, with what the host made of it. */
 export interface Recorded {
@@ -72,6 +74,8 @@ export class Recorder implements Backend {
   ulp = 4;
   /** Of a GPU of NVIDIA: what that runs instead is noted. 0 for none. */
   capability = 0;
+  /** Whether its driver has tensor maps. */
+  hasTensorMaps = true;
   readonly #host: Backend;
 
   /** @param host whose kernels do the work. */
@@ -137,7 +141,8 @@ export class Recorder implements Backend {
     for (const { program } of made.dispatches) this.programs.add(program);
     for (const { cuda } of [made, ...made.dispatches])
       for (const capability of FIRST_CAPABILITIES)
-        for (const other of cuda?.(capability)?.dispatches ?? []) this.programs.add(other.program);
+        for (let made = cuda?.(capability); made !== undefined; made = made.withoutMaps)
+          for (const other of made.dispatches) this.programs.add(other.program);
     if (!this.keeps) return;
     // What is only written to holds garbage before.
     outputs.forEach((_, i) => {
@@ -153,15 +158,24 @@ export class Recorder implements Backend {
         : operand < places.length
           ? places[operand]
           : scratch[operand - places.length];
-    const recorded = ({ program, params, workgroups, operands }: CudaDispatch, own = -1): ShimDispatch => ({
-      program,
-      params,
-      workgroups,
-      buffers: operands.map((operand) => (operand === TEMPORARY ? own : bufferOf(operand))),
-    });
+    const recorded = (
+      { program, params, workgroups, operands, maps = [] }: CudaDispatch,
+      own = -1,
+    ): ShimDispatch => {
+      const placeOf = (operand: number): number => (operand === TEMPORARY ? own : bufferOf(operand));
+      const isPersistent = 'print' in program && program.isPersistent;
+      return {
+        program,
+        params,
+        workgroups: isPersistent ? [Math.min(workgroups[0], MULTIPROCESSORS), 1, 1] : workgroups,
+        buffers: operands.map(placeOf),
+        maps: maps.map((map) => ({ ...map, operand: placeOf(map.operand) })),
+      };
+    };
     const instead = ({ cuda }: Pick<Dispatch, 'cuda'>): ShimDispatch[] | undefined => {
-      const own = cuda?.(this.capability);
-      if (own === undefined) return undefined;
+      const first = cuda?.(this.capability);
+      if (first === undefined) return undefined;
+      const own = (this.hasTensorMaps ? undefined : first.withoutMaps) ?? first;
       const memory = own.scratch === 0 ? -1 : temporary(own.scratch);
       return own.dispatches.map((each) => recorded(each, memory));
     };

@@ -538,12 +538,14 @@ const PRODUCTS = [
   [33, 17, 131],
 ] as const;
 /** So deep that Hopper's cores use each place for a tile several times. */
-export const DEEP_PRODUCT = [72, 420, 72] as const;
+export const DEEP_PRODUCT = [72, 472, 72] as const;
 /** So large that factors whose lines begin at no multiple of 16 bytes are copied before, both of them in one case. */
 const PADDED_PRODUCTS = [
   [136, 130, 133, false, false],
   [130, 129, 128, true, true],
   [128, 131, 130, false, true],
+  // Cut into parts, too.
+  [128, 1030, 129, false, false],
 ] as const;
 /** So deep that it is cut into parts, with batches. */
 const CUT_PRODUCT = [2, 20, 1100, 18] as const;
@@ -554,6 +556,7 @@ const MANY_TILES = [120, 16, 20, 132] as const;
 export function recordProducts(capability = 80): Recorder {
   const recorder = new Recorder(jsBackend);
   recorder.capability = capability;
+  recorder.hasTensorMaps = false;
   registerBackend(recorder, -1);
   const random = generator(11);
   const matmul = listOps().get('_FusedMatMul') as Op;
@@ -612,6 +615,123 @@ export function recordProducts(capability = 80): Recorder {
   return recorder;
 }
 
+/** Rows, depth and columns of products whose tiles TMA brings. Each place for a tile is used several times, and so are workgroups. */
+export const BROUGHT_PRODUCT = [72, 456, 264] as const;
+
+/** Products of plain matrices on Hopper whose tiles TMA brings: transposes, batches that repeat, parts of the depth, biases, factors that are copied before. */
+export function recordBroughtProducts(): Recorder {
+  const recorder = new Recorder(jsBackend);
+  recorder.capability = 90;
+  registerBackend(recorder, -1);
+  const random = generator(29);
+  const matmul = listOps().get('_FusedMatMul') as Op;
+  for (const dtype of ['float32', 'float16', 'bfloat16'] as const) {
+    const of = (...shape: number[]): Tensor =>
+      constant(
+        Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => Math.round(random() * 16 - 8) / 8),
+        dtype,
+      ).reshape(shape);
+    recorder.ulp = 8;
+    const multiply = (
+      label: string,
+      [a, b, bias]: readonly (readonly number[])[],
+      transposeA: boolean,
+      transposeB: boolean,
+      activation = 0,
+    ): void => {
+      recorder.label = `${dtype}, ${label}`;
+      const inputs = [of(...a), of(...b), ...(bias === undefined ? [] : [of(...bias)])];
+      withBackend('recorder', () => execute(matmul, inputs, { transposeA, transposeB, activation }));
+    };
+    for (const [transposeA, transposeB] of [
+      [false, true],
+      ...(dtype === 'float32' ? [] : ([[false, false]] as const)),
+      ...(dtype !== 'bfloat16'
+        ? []
+        : ([
+            [true, false],
+            [true, true],
+          ] as const)),
+    ] as const)
+      for (const [m, k, n] of [BROUGHT_PRODUCT, [136, 72, 200]])
+        multiply(
+          `${m} · ${k} · ${n}, ${transposeA}, ${transposeB}`,
+          [transposeA ? [k, m] : [m, k], transposeB ? [n, k] : [k, n]],
+          transposeA,
+          transposeB,
+        );
+    if (dtype === 'float32') {
+      // They are rounded to TensorFloat-32.
+      recorder.ulp = 2 ** 22;
+      recorder.label = 'float32, all bits';
+      const floats = (...shape: number[]): Tensor =>
+        constant(
+          Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => random() - 0.5),
+          dtype,
+        ).reshape(shape);
+      withBackend('recorder', () => core.matmul(floats(64, 72), floats(64, 72), { transposeB: true }));
+      recorder.ulp = 8;
+    }
+    for (const activation of [0, 1])
+      multiply('ends of rows', [[130, 72], [67, 72], [67]], false, true, activation);
+    multiply('bias', [[64, 72], [64, 72], [64]], false, true, 1);
+    multiply(
+      'relu',
+      [
+        [64, 72],
+        [64, 72],
+      ],
+      false,
+      true,
+      1,
+    );
+    const isWide = dtype !== 'float32';
+    multiply('batches', [[2, 1, 72, 80], isWide ? [3, 80, 64] : [3, 64, 80]], false, !isWide);
+    multiply('batches of rows', [[2, 72, 80], isWide ? [80, 64] : [64, 80]], false, !isWide);
+    multiply(
+      'batches of columns',
+      [
+        [72, 80],
+        [2, 1, 64, 80],
+      ],
+      false,
+      true,
+    );
+    for (const bias of [[], [[65]]])
+      multiply('parts', [[2, 66, 1104], [2, 65, 1104], ...bias], false, true, 1);
+    for (const [m, k, n, transposeA, transposeB] of PADDED_PRODUCTS)
+      if (isWide || (!transposeA && transposeB))
+        multiply(
+          `copied ${m} · ${k} · ${n}`,
+          [transposeA ? [k, m] : [m, k], transposeB ? [n, k] : [k, n], [n]],
+          transposeA,
+          transposeB,
+          1,
+        );
+    if (dtype !== 'bfloat16') continue;
+    multiply(
+      'wide tiles',
+      [
+        [120, 64, 64],
+        [132, 64],
+      ],
+      false,
+      true,
+    );
+    // More rows of tiles than are made together.
+    multiply(
+      'many rows',
+      [
+        [1030, 64],
+        [136, 64],
+      ],
+      false,
+      true,
+    );
+  }
+  return recorder;
+}
+
 /** Convolutions that tensor cores make: strides, dilations, padding, groups, channels that are whole chunks of 16 bytes and others, depths that are cut. */
 export function recordConvolutions(capability = 80): Recorder {
   const recorder = new Recorder(jsBackend);
@@ -632,6 +752,26 @@ export function recordConvolutions(capability = 80): Recorder {
       [[1, 9, 12, 32], [3, 3, 16, 32], { dilations: [2, 1], padding: [2, 2, 1, 1], groups: 2 }],
       [[2, 11, 7, 3], [3, 3, 3, 17], { strides: [2, 2], padding: [1, 1, 1, 1] }],
       [[2, 24, 24, 16], [1, 1, 16, 16], {}],
+      // Pixels that see other taps than their neighbours, or none.
+      ...(dtype === 'bfloat16'
+        ? ([
+            [[2, 11, 10, 16], [1, 1, 16, 24], { strides: [2, 2] }],
+            [
+              [1, 13, 15, 32],
+              [3, 3, 16, 32],
+              { strides: [2, 2], dilations: [2, 1], padding: [1, 2, 1, 0], groups: 2 },
+            ],
+            [[1, 19, 17, 16], [4, 3, 16, 16], { strides: [4, 3], dilations: [2, 2], padding: [3, 2, 0, 1] }],
+            [[2, 13, 12, 16], [3, 3, 16, 17], { strides: [3, 1], dilations: [4, 1], padding: [0, 0, 1, 1] }],
+          ] as const)
+        : []),
+      // So many numbers of images of odd channels that these are filled up first, beside the parts of a filter's gradient.
+      ...(capability === 80 || dtype === 'bfloat16'
+        ? ([
+            [[1, 34, 32, 6], [6, 4, 6, 24], { padding: [2, 3, 2, 1] }],
+            [[1, 24, 22, 130], [1, 1, 130, 16], {}],
+          ] as const)
+        : []),
     ] as const) {
       const geometry = {
         strides: [1, 1],
@@ -665,9 +805,9 @@ export function recordConvolutions(capability = 80): Recorder {
 }
 
 /** Attention that tensor cores make, with its gradients: masks, widths that are whole chunks of 16 bytes and others, ends that fill no tile. */
-export function recordAttention(): Recorder {
+export function recordAttention(capability = 80): Recorder {
   const recorder = new Recorder(jsBackend);
-  recorder.capability = 80;
+  recorder.capability = capability;
   registerBackend(recorder, -1);
   const random = generator(17);
   for (const dtype of ['float32', 'float16', 'bfloat16'] as const) {
@@ -682,7 +822,9 @@ export function recordAttention(): Recorder {
       Array.from({ length: 150 }, () => random() < 0.8),
       'bool',
     );
-    for (const [mask, isCausal, timeFirst, queries, keys, width, values, heads = 2] of [
+    type Sizes = readonly [queries: number, keys: number, width: number, values: number, heads?: number];
+    type Case = readonly [mask: Tensor | undefined, isCausal: boolean, timeFirst: boolean, ...Sizes];
+    const byWarps: readonly Case[] = [
       [undefined, true, false, 70, 70, 32, 32],
       [undefined, false, false, 90, 75, 48, 20],
       [seen.reshape([2, 1, 75, 1]), false, false, 75, 90, 16, 40],
@@ -696,7 +838,27 @@ export function recordAttention(): Recorder {
           ] as const)
         : []),
       ...(dtype === 'float32' ? ([[undefined, true, false, 66, 66, 16, 19, 60]] as const) : []),
-    ] as const) {
+    ];
+    // More tiles than there are at once, of queries and of keys; heads that fill no line; two warpgroups, of which one sees fewer tiles.
+    const byWarpgroups: readonly Case[] = [
+      [undefined, true, false, 129, 129, 64, 64, 1],
+      [undefined, false, true, 17, 270, 40, 128, 1],
+      ...(dtype === 'bfloat16'
+        ? ([
+            [undefined, true, true, 270, 65, 64, 48, 1],
+            [undefined, true, false, 200, 64, 128, 128, 1],
+            [seen.reshape([2, 1, 75, 1]), false, false, 75, 90, 64, 128],
+            [of(1, 2, 1, 130), true, true, 37, 130, 128, 72],
+            [undefined, true, false, 70, 70, 64, 64, 60],
+            [undefined, false, true, 66, 17, 128, 80, 60],
+            [undefined, true, true, 17, 66, 80, 128, 60],
+          ] as const)
+        : []),
+    ];
+    if (capability === 90 && dtype === 'float32') continue;
+    for (const [mask, isCausal, timeFirst, queries, keys, width, values, heads = 2] of capability === 90
+      ? byWarpgroups
+      : byWarps) {
       const shape = (time: number, size: number): number[] =>
         timeFirst ? [2, time, heads, size] : [2, heads, time, size];
       recorder.label = `${dtype}, ${queries} · ${keys}, ${width}, ${values}`;
@@ -716,5 +878,18 @@ export function recordAttention(): Recorder {
       });
     }
   }
+  // No function has such a scale, but the kernel has: the largest score is that of the smallest product. Later tiles have much larger ones.
+  if (capability === 90)
+    withBackend('recorder', () => {
+      const of = (time: number): Tensor =>
+        constant(
+          Array.from({ length: time * 64 }, () => random() - 0.5),
+          'bfloat16',
+        ).reshape([1, 1, time, 64]);
+      const attrs = { timeFirst: false, scale: -30, causal: false };
+      recorder.label = 'a negative scale, and scores of some size';
+      recorder.ulp = 4;
+      execute(listOps().get('ScaledDotProductAttention') as Op, [of(17), of(270), of(270)], attrs);
+    });
   return recorder;
 }
