@@ -3,7 +3,7 @@ import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as core from '@eagre/core';
 import { constant, device, UnavailableError } from '@eagre/core';
@@ -302,6 +302,8 @@ describe.skipIf(!isTested)('the images of kernels', { timeout: 120_000 }, () => 
     expect(() => [...images.of('other', 'twice', 90, undefined)]).toThrow(
       /not compiled before.*pip install nvidia-cuda-nvrtc-cu12.*EAGRE_NVRTC is 0/s,
     );
+    vi.stubEnv('EAGRE_CUDA_KERNELS', dirname(path));
+    expect(() => openKernelArchive()).toThrow(/names .*, which is no file/);
     vi.stubEnv('EAGRE_CUDA_KERNELS', `${path}.none`);
     expect(() => new KernelImages(addon)).toThrow(core.NotFoundError);
     writeFileSync(path, archive.subarray(0, 100));
