@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "fake_settings.h"
+
 namespace {
 
 constexpr int kSuccess = 0, kInvalidValue = 7, kExecutionFailed = 13, kNotSupported = 15;
@@ -24,31 +26,11 @@ constexpr uint64_t kAlgorithm = 0xa190a190a190a190;
 // Deep products need so many bytes of a workspace.
 constexpr uint64_t kDeep = 48, kWorkspace = 4;
 
-const char* setting(const char* name, const char* otherwise) {
-  const char* value = getenv(name);
-  return value != nullptr && *value != 0 ? value : otherwise;
-}
-
 std::mutex lock;
 
 int injected(const char* function) {
-  const std::lock_guard<std::mutex> locked(lock);
-  if (const char* calls = setting("FAKE_CUBLASLT_CALLS", nullptr))
-    if (FILE* file = fopen(calls, "ab")) {
-      fprintf(file, "%s\n", function);
-      fclose(file);
-    }
-  static std::string before;
-  static int left = 0;
-  const std::string now = setting("FAKE_CUBLASLT_FAIL", "");
-  const size_t colon = now.find(':');
-  if (now != before) {
-    const size_t second = now.find(':', colon + 1);
-    left = second == std::string::npos ? 0 : atoi(now.c_str() + second + 1);
-    before = now;
-  }
-  if (colon == std::string::npos || now.compare(0, colon, function) != 0) return 0;
-  return left-- > 0 ? 0 : atoi(now.c_str() + colon + 1);
+  note_call("FAKE_CUBLASLT_CALLS", function);
+  return injected_by("FAKE_CUBLASLT_FAIL", function);
 }
 
 template <class F> F driver(const char* name) {

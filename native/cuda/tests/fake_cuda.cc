@@ -26,6 +26,7 @@
 
 #include "../../../packages/gpu-kernels/src/testing/tensor-map.h"
 #include "fake_ptx.h"
+#include "fake_settings.h"
 
 struct FakeKernel {
   const char* name;
@@ -41,10 +42,6 @@ using Ptr = uint64_t;
 constexpr size_t kGuard = 64;
 constexpr unsigned char kFresh = 0xff, kFreed = 0xee, kBehind = 0x5a;
 
-const char* setting(const char* name, const char* otherwise) {
-  const char* value = getenv(name);
-  return value != nullptr && *value != 0 ? value : otherwise;
-}
 
 struct Context {
   int device, users;
@@ -89,23 +86,8 @@ size_t used = 0;
 int lost = 0;
 
 int injected(const char* function) {
-  LOCK;
-  if (const char* calls = setting("FAKE_CUDA_CALLS", nullptr))
-    if (FILE* file = fopen(calls, "ab")) {
-      fprintf(file, "%s\n", function);
-      fclose(file);
-    }
-  static std::string before;
-  static int left = 0;
-  const std::string now = setting("FAKE_CUDA_FAIL", "");
-  const size_t colon = now.find(':');
-  if (now != before) {
-    const size_t second = now.find(':', colon + 1);
-    left = second == std::string::npos ? 0 : atoi(now.c_str() + second + 1);
-    before = now;
-  }
-  if (colon == std::string::npos || now.compare(0, colon, function) != 0) return 0;
-  return left-- > 0 ? 0 : atoi(now.c_str() + colon + 1);
+  note_call("FAKE_CUDA_CALLS", function);
+  return injected_by("FAKE_CUDA_FAIL", function);
 }
 
 #define ENTER(function)                                   \

@@ -19,22 +19,14 @@
 #include <string>
 #include <vector>
 
+#include "fake_settings.h"
+
 namespace {
 
 constexpr int kSuccess = 0, kUnhandledCuda = 1, kSystem = 2, kInvalidArgument = 4, kInvalidUsage = 5, kInProgress = 7;
 constexpr size_t kMostRanks = 8, kBuffer = size_t(16) << 20;
 // What a rank of a process is in.
 thread_local int group_depth = 0;
-
-const char* setting(const char* name, const char* otherwise) {
-  const char* value = getenv(name);
-  return value != nullptr && *value != 0 ? value : otherwise;
-}
-int injected(const char* variable, const char* function) {
-  const std::string now = setting(variable, "");
-  const size_t colon = now.find(':');
-  return colon != std::string::npos && now.compare(0, colon, function) == 0 ? atoi(now.c_str() + colon + 1) : 0;
-}
 
 // What all ranks must do alike.
 struct What {
@@ -235,7 +227,7 @@ template <class F> F driver(const char* name) {
 
 int begin(Handle handle, const char* function) {
   Comm& comm = **handle;
-  if (const int error = injected("FAKE_NCCL_FAIL", function)) return error;
+  if (const int error = injected_by("FAKE_NCCL_FAIL", function)) return error;
   if (comm.error != 0) return comm.error;
   // Calls of one group come together.
   const bool is_grouped = std::find(in_group.begin(), in_group.end(), handle) != in_group.end();
@@ -253,7 +245,7 @@ int hold(Handle handle, const char* function, const What& what, const void* in, 
   comm.held.push_back(std::make_shared<Step>(Step{*handle, what, in, out, std::move(parts), stream}));
   comm.pending = 2;
   if (group_depth > 0) in_group.push_back(handle);
-  if (const int error = injected("FAKE_NCCL_LATE", function)) comm.error = error;
+  if (const int error = injected_by("FAKE_NCCL_LATE", function)) comm.error = error;
   return kInProgress;
 }
 
@@ -283,7 +275,7 @@ API ncclGetVersion(int* version) {
   return 0;
 }
 API ncclGetUniqueId(UniqueId* id) {
-  if (const int error = injected("FAKE_NCCL_FAIL", "ncclGetUniqueId")) return error;
+  if (const int error = injected_by("FAKE_NCCL_FAIL", "ncclGetUniqueId")) return error;
   std::random_device random;
   memset(id, 0, sizeof *id);
   snprintf(id->bytes, sizeof id->bytes, "/eagre-fake-nccl-%d-%08x%08x", getpid(), random(), random());
@@ -291,7 +283,7 @@ API ncclGetUniqueId(UniqueId* id) {
 }
 API ncclCommInitRankConfig(Handle* handle, int ranks, UniqueId id, int rank, Config* config) {
   *handle = nullptr;
-  if (const int error = injected("FAKE_NCCL_FAIL", "ncclCommInitRankConfig")) return error;
+  if (const int error = injected_by("FAKE_NCCL_FAIL", "ncclCommInitRankConfig")) return error;
   if (config->size < 20 || config->magic != 0xcafebeef || config->version < 21400 || config->blocking != 0) return kInvalidArgument;
   if (ranks < 1 || ranks > static_cast<int>(kMostRanks) || rank < 0 || rank >= ranks) return kInvalidArgument;
   int device = 0;

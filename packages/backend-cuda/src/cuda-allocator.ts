@@ -32,17 +32,25 @@ export class CudaAllocator extends GpuAllocator<DeviceMemory> {
   /** Other GPUs from which values came that may be wrong: reads throw their errors too. */
   readonly #sources = new Set<CudaAllocator>();
   readonly cuda: CudaMemory;
+  /** All memory of this GPU, the first one first. */
+  readonly #all: CudaAllocator[];
 
-  /** @param gpu its number among the driver's. */
+  /**
+   * @param gpu its number among the driver's.
+   * @param first the memory of the GPU, of which this is another one.
+   */
   constructor(
     addon: CudaAddon,
     stream: Stream,
     gpu: number,
     host: () => Allocator,
     watcher: Watcher | undefined,
+    first?: CudaAllocator,
   ) {
     const { bytes } = stream.device.info();
-    super(host, watcher, undefined, policyOf(bytes));
+    super(host, watcher, undefined, policyOf(bytes), first);
+    this.#all = first === undefined ? [] : first.#all;
+    this.#all.push(this);
     this.cuda = { gpu, mark: () => this.#mark(), group: (all) => NcclGroup.of(addon, all.map(ofCuda)) };
     this.stream = stream;
     this.#most = bytes;
@@ -66,8 +74,10 @@ export class CudaAllocator extends GpuAllocator<DeviceMemory> {
 
   /** Nothing is given back any more: the driver has taken all of it. */
   close(): void {
-    this.#isClosed = true;
-    for (const group of [...this.groups]) group.close();
+    for (const each of this.#all) {
+      each.#isClosed = true;
+      for (const group of [...each.groups]) group.close();
+    }
   }
 
   /** A copy from another GPU, in the order of both. */
@@ -78,7 +88,8 @@ export class CudaAllocator extends GpuAllocator<DeviceMemory> {
     this.scalars.copied(from, to);
     if (bytes === 0) return true;
     const { device } = other.stream;
-    called(() => this.stream.device.copyFrom(to.address, device, from.address, bytes));
+    if (other.stream === this.stream) this.copyBytes(from, to, bytes);
+    else called(() => this.stream.device.copyFrom(to.address, device, from.address, bytes));
     this.#came(other);
     return true;
   }
@@ -141,9 +152,19 @@ export class CudaAllocator extends GpuAllocator<DeviceMemory> {
     try {
       return this.stream.allocate(bytes);
     } catch (error) {
-      // Not one of Eagre's errors: there may be memory when what was dropped is found.
-      if (isCode(error, 'RESOURCE_EXHAUSTED')) throw error;
-      throw typed(error);
+      if (!isCode(error, 'RESOURCE_EXHAUSTED')) throw typed(error);
+      // Not one of Eagre's errors: there may be memory when what was dropped is found. Here only what other logical devices keep is given back.
+      for (const other of this.#all) {
+        if (other === this) continue;
+        other.findDropped();
+        other.trim();
+      }
+      if (this.#all.length === 1) throw error;
+    }
+    try {
+      return this.stream.allocate(bytes);
+    } catch (error) {
+      throw isCode(error, 'RESOURCE_EXHAUSTED') ? error : typed(error);
     }
   }
 

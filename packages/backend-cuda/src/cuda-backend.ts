@@ -43,6 +43,7 @@ export class CudaBackend extends DispatchingBackend {
   readonly description: string;
   readonly allocator: CudaAllocator;
   protected readonly mostBuffers: number = Number.POSITIVE_INFINITY;
+  readonly #newMemory: (first: CudaAllocator | undefined) => CudaAllocator;
   readonly #stream: Stream;
   readonly #device: NativeDevice;
   readonly #capability: number;
@@ -60,7 +61,7 @@ export class CudaBackend extends DispatchingBackend {
     images: KernelImages,
     device: NativeDevice,
     index: number,
-    watcher: Watcher | undefined,
+    newWatcher: () => Watcher | undefined,
   ) {
     super();
     const { name, capability, driverVersion, hasTensorMaps } = device.info();
@@ -74,12 +75,18 @@ export class CudaBackend extends DispatchingBackend {
     this.#stream = new Stream(device, this.#kernels);
     this.#products = new LibraryProducts(this.#stream);
     const host = (): Allocator => hostOf(this).allocator;
-    this.allocator = new CudaAllocator(addon, this.#stream, index, host, watcher);
+    // Each has a watcher of its own.
+    this.#newMemory = (first) => new CudaAllocator(addon, this.#stream, index, host, newWatcher(), first);
+    this.allocator = this.#newMemory(undefined);
+  }
+
+  newAllocator(): Allocator {
+    return this.#newMemory(this.allocator);
   }
 
   /** Launches of a straight plan become graphs, unless `EAGRE_CUDA_GRAPHS` is 0. */
-  override prepare(plan: Plan): Executable {
-    const plain = super.prepare(plan);
+  override prepare(plan: Plan, allocator: Allocator = this.allocator): Executable {
+    const plain = super.prepare(plan, allocator);
     const isGraphed =
       this.#device.info().hasGraphs && isStraight(plan) && process.env['EAGRE_CUDA_GRAPHS'] !== '0';
     return isGraphed ? new GraphedPlan(plain, this.#stream) : plain;

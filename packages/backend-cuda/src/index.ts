@@ -38,7 +38,7 @@ export function openCuda(): readonly [GpuBackend, ...GpuBackend[]] {
       images,
       called(() => new addon.Device(driver, index)),
       index,
-      openWatcher(),
+      openWatcher,
     );
   const backends: [CudaBackend, ...CudaBackend[]] = [open(0)];
   try {

@@ -194,7 +194,12 @@ export function openKernelArchive(env: NodeJS.ProcessEnv = process.env): KernelA
   if (given === '0') return undefined;
   const path =
     given || nodeBuiltin('node:url').fileURLToPath(new URL('../kernels/kernels.bin', import.meta.url));
-  if (nodeBuiltin('node:fs').existsSync(path)) return new KernelArchive(path);
-  if (given) throw new NotFoundError(`EAGRE_CUDA_KERNELS names ${given}, which is not there`);
+  const fs = nodeBuiltin('node:fs');
+  const isThere = fs.existsSync(path);
+  if (isThere && fs.statSync(path).isFile()) return new KernelArchive(path);
+  if (given)
+    throw new NotFoundError(
+      `EAGRE_CUDA_KERNELS names ${given}, which is ${isThere ? 'no file' : 'not there'}`,
+    );
   return undefined;
 }

@@ -51,7 +51,7 @@ export class KernelCache {
     const path = this.#path(key);
     const part = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}.part`;
     const written = attempt(() => {
-      fs.mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      makeFolder(this.#folder);
       fs.writeFileSync(part, Buffer.concat([headOf(image), image]));
       fs.renameSync(part, path);
       return true;
@@ -100,6 +100,20 @@ export function openKernelCache(env: NodeJS.ProcessEnv = process.env): KernelCac
   // Users without a home have none.
   const home = attempt(() => nodeBuiltin('node:os').homedir());
   return home === undefined ? undefined : new KernelCache(join(home, '.cache', 'eagre', 'cuda'));
+}
+
+/** Makes a folder and those above it. Node's own `recursive` tries for ever below folders that take none, such as /proc. */
+function makeFolder(folder: string): void {
+  const fs = nodeBuiltin('node:fs');
+  if (fs.existsSync(folder)) return;
+  const above = nodeBuiltin('node:path').dirname(folder);
+  if (above !== folder) makeFolder(above);
+  try {
+    fs.mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have made it.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 function headOf(image: Uint8Array): Uint8Array {

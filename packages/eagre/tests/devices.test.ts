@@ -68,9 +68,11 @@ describe('which devices there are', () => {
     expect(() => tf.config.setLogicalDeviceConfiguration(cpu, [])).toThrow('LogicalDeviceConfiguration');
     expect(() => tf.config.setLogicalDeviceConfiguration('/cpu:0' as never, [one])).toThrow("got '/cpu:0'");
     const device = tf.config.listPhysicalDevices('REMOTE')[0] as tf.config.PhysicalDevice;
-    expect(() => tf.config.setLogicalDeviceConfiguration(device, [one, one])).toThrow(
+    const limited = new tf.config.LogicalDeviceConfiguration(8);
+    expect(() => tf.config.setLogicalDeviceConfiguration(device, [limited, one])).toThrow(
       tf.errors.UnimplementedError,
     );
+    expect(tf.config.getLogicalDeviceConfiguration(device)).toBeNull();
   });
 });
 

@@ -1,7 +1,7 @@
 // The steps of `fit` on a GPU do not wait for it: what they read of it is read at the end of the epoch. On the fake driver, which notes what it is asked.
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { hasFakeCuda } from '../../backend-cuda/src/testing/fake-cuda.ts';
 import { temporaryFolder } from '../../testing/src/temporary.ts';
 import * as tf from '../src/index.ts';
@@ -31,18 +31,42 @@ async function readsOf(body: () => Promise<unknown>): Promise<{ reads: number; o
   };
 }
 
-it.skipIf(!isTested).each([
-  ['SGD', () => new tf.optimizers.SGD(0.1)],
-  ['Adam', () => new tf.optimizers.Adam(0.1)],
-] as const)(
-  'reads no metric, rate or count in a step of %s',
-  async (_, optimizer) => {
+const optimizers = {
+  SGD: () => new tf.optimizers.SGD(0.1),
+  Adam: () => new tf.optimizers.Adam(0.1),
+  // What it does in a step depends on the step's number, which only the GPU knows where steps may be left out.
+  'AdamW with all options': () =>
+    new tf.optimizers.AdamW({
+      learningRate: new tf.optimizers.schedules.CosineDecay(0.1, 20, { warmupSteps: 5, warmupTarget: 0.2 }),
+      clipnorm: 1,
+      useEma: true,
+      emaOverwriteFrequency: 3,
+      gradientAccumulationSteps: 2,
+    }),
+};
+const policies = ['float32', 'mixed_bfloat16', 'mixed_float16'] as const;
+const cases = (Object.keys(optimizers) as (keyof typeof optimizers)[]).flatMap((name) =>
+  policies.flatMap((policy) =>
+    [false, true]
+      // Its float64 numbers are computed together with values of the GPU in graphs.
+      .filter((runEagerly) => runEagerly || name !== 'AdamW with all options' || policy === 'mixed_float16')
+      .map((runEagerly) => ({ name, policy, runEagerly })),
+  ),
+);
+
+afterEach(() => tf.keras.mixedPrecision.setGlobalPolicy('float32'));
+
+it.skipIf(!isTested).each(cases)(
+  'reads no metric, rate or count in a step of $name under $policy, runEagerly: $runEagerly',
+  async ({ name, policy, runEagerly }) => {
+    tf.keras.mixedPrecision.setGlobalPolicy(policy);
     const [x, y, model] = tf.device('/gpu:0', () => {
       const made = new tf.Sequential([new tf.layers.Dense(4, { inputShape: [8] })]);
       made.compile({
-        optimizer: optimizer(),
+        optimizer: optimizers[name](),
         loss: new tf.losses.SparseCategoricalCrossentropy({ fromLogits: true }),
         metrics: ['accuracy'],
+        runEagerly,
       });
       return [tf.random.normal([128, 8]), tf.zeros([128], 'int32'), made] as const;
     });
@@ -63,3 +87,26 @@ it.skipIf(!isTested).each([
   },
   120_000,
 );
+
+it.skipIf(!isTested)('reads one count where the size of a result depends on values', () => {
+  using _ = tf.device('/gpu:0');
+  const x = tf.range(0, 4096, { dtype: 'int32' }).mod(3);
+  const mask = x.greater(1);
+  const read = vi.spyOn((cudaBackend as NonNullable<typeof cudaBackend>).allocator, 'read');
+  const cases: Readonly<Record<string, () => tf.Tensor>> = {
+    nonzero: () => tf.nonzero(x),
+    where: () => tf.where(mask) as tf.Tensor,
+    booleanMask: () => tf.booleanMask(x.cast('float32'), mask),
+    'booleanMask of rows': () => tf.booleanMask(x.reshape([1024, 4]), mask.slice([0], [1024])),
+  };
+  const expected = [2730, 1365, 1365, 341];
+  for (const [i, [name, make]] of Object.entries(cases).entries()) {
+    read.mockClear();
+    expect(make().shape[0], name).toBe(expected[i]);
+    expect(
+      read.mock.calls.map(([, bytes]) => bytes),
+      name,
+    ).toEqual([4]);
+  }
+  read.mockRestore();
+});

@@ -110,6 +110,7 @@ const hooks: ReadonlySet<string> = new Set([
 /** Methods that are protected in TypeScript: only a class that extends theirs can call them. */
 const protectedOnes: ReadonlySet<string> = new Set([
   'addAllSlots',
+  'countStep',
   'addSlot',
   'addSlots',
   'applyPairs',

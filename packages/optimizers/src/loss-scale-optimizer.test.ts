@@ -1,6 +1,6 @@
 import '@eagre/backend-js';
 import { constant, type Tensor, Variable } from '@eagre/core';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { deserialize, LossScaleOptimizer, SGD, serialize } from './index.ts';
 
 const make = (): LossScaleOptimizer =>
@@ -30,6 +30,15 @@ describe('LossScaleOptimizer', () => {
     optimizer.applyGradients([constant([Number.NaN, 1])], [v]);
     expect([v.array(), ...optimizer.innerOptimizer.variables.map((x) => x.array())]).toEqual(before);
     expect([optimizer.dynamicScale?.item(), optimizer.stepCounter?.item()]).toEqual([2, 0]);
+  });
+
+  test('takes no gradient for no gradient', () => {
+    const [a, b] = [new Variable(1), new Variable(1)];
+    const optimizer = make();
+    vi.spyOn(console, 'warn').mockImplementationOnce(() => {});
+    optimizer.applyGradients([constant(8), null], [a, b]);
+    expect([a.item(), b.item()]).toEqual([0.5, 1]);
+    expect(() => optimizer.applyGradients([null, null], [a, b])).toThrow('No gradients provided');
   });
 
   test('minimize scales by itself', () => {

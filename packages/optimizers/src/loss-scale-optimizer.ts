@@ -1,4 +1,4 @@
-import { isFinite, type Tensor, type TrackableView, type Variable, where } from '@eagre/core';
+import { constant, isFinite, type Tensor, type TrackableView, type Variable, where } from '@eagre/core';
 import {
   argumentsOf,
   inInitScope,
@@ -6,6 +6,7 @@ import {
   serializedObject,
   takesOptions,
   toTensor,
+  within,
   withoutUnused,
 } from '@eagre/core/internal';
 import { optionsOf } from './config.ts';
@@ -13,6 +14,7 @@ import type { GradientAndVariable } from './gradients.ts';
 import { Optimizer } from './optimizer.ts';
 import { checkOptimizer } from './optimizer-map.ts';
 import { reading } from './reading.ts';
+import { onDevice } from './scalars.ts';
 import { checkPositive } from './schedule.ts';
 
 export interface LossScaleOptimizerOptions {
@@ -31,6 +33,10 @@ export interface LossScaleOptimizerArguments extends LossScaleOptimizerOptions {
  * Scales losses, so that small gradients do not vanish in float16, and gives another optimizer the gradients of the loss itself. Where a
  * gradient is not finite, nothing is updated and the scale is halved (Micikevicius and others, "Mixed precision training", 2018). `fit` of
  * a model with the policy `mixed_float16` uses it by itself.
+ *
+ * Whether gradients are finite is not read: the device chooses between the values. So it alone knows how many updates were made, and what the optimizer
+ * inside makes of that number is computed there, in float32, as in Keras. A learning rate that is a plain function needs the number on the host, which
+ * then waits for the device in each step.
  */
 export class LossScaleOptimizer extends Optimizer {
   /** @internal */
@@ -52,6 +58,14 @@ export class LossScaleOptimizer extends Optimizer {
   }
   override get variablesHere(): readonly Variable[] {
     return [...super.variablesHere, ...this.innerOptimizer.variablesHere];
+  }
+  override get changedVariables(): readonly Variable[] {
+    const own = [this.dynamicScale, this.stepCounter].filter((v) => v !== null);
+    return [...own, ...this.innerOptimizer.changedVariables];
+  }
+  /** Those of the optimizer inside: steps whose gradients are not finite do not count. */
+  override get iterations(): Variable {
+    return this.innerOptimizer.iterations;
   }
   /** That of the optimizer inside. */
   override get learningRate(): number {
@@ -84,23 +98,27 @@ export class LossScaleOptimizer extends Optimizer {
       return this.#state();
     });
     // Gradients of rows as those of whole tensors.
-    const given = pairs.map(([gradient]) => toTensor(gradient as Tensor));
-    const finite = given.map((g) => isFinite(g).all()).reduce((a, b) => a.logicalAnd(b));
+    const given = pairs.map(([gradient]) =>
+      gradient === null || gradient === undefined ? null : toTensor(gradient as Tensor),
+    );
+    const finite = given
+      .flatMap((g) => (g === null ? [] : [isFinite(g).all()]))
+      .reduce((a, b) => a.logicalAnd(b), constant(true));
     const unscaled = given.map((g, i): GradientAndVariable => {
-      const own = where(finite, g, 0).div(scale.read().cast(g.dtype));
+      const own = g === null ? null : where(finite, g, 0).div(scale.read().cast(g.dtype));
       return [own, variables[i]];
     });
     // The update is computed in any case, and taken back where a gradient was not finite.
-    const written = [...new Set([...variables, ...this.innerOptimizer.variablesHere])];
+    const written = [...new Set([...variables, ...this.innerOptimizer.changedVariables])];
     const before = written.map((variable) => variable.read());
-    this.innerOptimizer.applyGradients(unscaled);
+    const dtype = variables.some((variable) => variable.dtype === 'float64') ? 'float64' : 'float32';
+    within(onDevice, { dtype }, () => this.innerOptimizer.applyGradients(unscaled));
     written.forEach((variable, i) => {
       variable.assign(where(finite, variable, before[i]));
     });
-    const grows = finite.logicalAnd(steps.greaterEqual(this.dynamicGrowthSteps - 1));
+    const grows = finite.logicalAnd(steps.equal(this.dynamicGrowthSteps - 1));
     scale.assign(where(finite, where(grows, scale.mul(2), scale), scale.mul(0.5)));
     steps.assign(where(finite.logicalAnd(grows.logicalNot()), steps.add(1), 0));
-    this.iterations.assignAdd(1);
   }
 
   override trackableView(): TrackableView {

@@ -1,11 +1,11 @@
-import type { Variable } from '@eagre/core';
+import type { Tensor, Variable } from '@eagre/core';
 import { context } from '@eagre/core/internal';
 import type { Rate } from './rate.ts';
-import { add, div, equal, type Flag, floor, mod, type Scalar } from './scalars.ts';
+import { add, div, equal, type Flag, floor, mod, onDevice, type Scalar } from './scalars.ts';
 
 /**
- * Numbers of one update that depend on its step: known now or, while `tf.function` traces, float64 scalars that the graph computes from
- * the variables that hold the step and the learning rate.
+ * Numbers of one update that depend on its step: known now or, while `tf.function` traces or where the device alone knows the step, scalars
+ * that are computed from the variables that hold the step and the learning rate.
  */
 export class Momentary {
   readonly #iterations: Variable;
@@ -21,7 +21,8 @@ export class Momentary {
 
   /** The learning rate of the update at hand. */
   rate(): Scalar {
-    return context.tracer === null ? this.#rate.at(this.#iterations) : this.#rate.traced(this.#iterations);
+    const done = this.#doneTensor();
+    return done === null ? this.#rate.at(this.#iterations) : this.#rate.in(done);
   }
 
   /** The number of the update at hand, from 1 on. */
@@ -36,6 +37,12 @@ export class Momentary {
   }
 
   #done(): Scalar {
-    return context.tracer === null ? Number(this.#iterations.item()) : this.#iterations.cast('float64');
+    return this.#doneTensor() ?? Number(this.#iterations.item());
+  }
+
+  #doneTensor(): Tensor | null {
+    // GPUs count in int32.
+    if (onDevice.dtype !== null) return this.#iterations.cast('int32').cast(onDevice.dtype);
+    return context.tracer === null ? null : this.#iterations.cast('float64');
   }
 }

@@ -71,6 +71,9 @@ export class MultiOptimizer extends Optimizer {
   override get variablesHere(): readonly Variable[] {
     return [...super.variablesHere, ...this.#optimizers.flatMap((optimizer) => optimizer.variablesHere)];
   }
+  override get changedVariables(): readonly Variable[] {
+    return [this.iterations, ...this.#optimizers.flatMap((optimizer) => optimizer.changedVariables)];
+  }
   override get learningRate(): number {
     return this.#noRate();
   }
@@ -121,7 +124,7 @@ export class MultiOptimizer extends Optimizer {
       const own = pairs.filter((_, i) => chosen[i] === optimizer);
       if (own.length > 0) optimizer.applyGradients(own);
     }
-    this.iterations.assignAdd(1);
+    this.countStep();
   }
 
   override get averages(): ReadonlyMap<Variable, Variable> | null {

@@ -69,7 +69,7 @@ import { Momentary } from './momentary.ts';
 import { averaging } from './moving-average.ts';
 import { type OptimizerOptions, optimizerSchema } from './options.ts';
 import { type LearningRate, Rate } from './rate.ts';
-import type { Scalar } from './scalars.ts';
+import { onDevice, type Scalar } from './scalars.ts';
 import { checkNumber } from './schedule.ts';
 import { LearningRateSchedule, serialize } from './schedules.ts';
 import { runUpdateKernel, type UpdateAttrs } from './update-kernel.ts';
@@ -120,8 +120,6 @@ interface Constrained {
  *     }
  */
 export abstract class Optimizer extends Module implements Trackable {
-  /** How many steps were made; int64, saved with the other variables. */
-  readonly iterations: Variable;
   declare readonly weightDecay: number | null;
   declare readonly clipnorm: number | null;
   declare readonly clipvalue: number | null;
@@ -131,6 +129,7 @@ export abstract class Optimizer extends Module implements Trackable {
   declare readonly emaOverwriteFrequency: number | null;
   declare readonly lossScaleFactor: number | null;
   declare readonly gradientAccumulationSteps: number | null;
+  readonly #iterations: Variable;
   readonly #variables: Variable[] = [];
   readonly #slots: TrackableSlot[] = [];
   readonly #slotsOf = new Map<Variable, Map<string, Variable>>();
@@ -145,7 +144,7 @@ export abstract class Optimizer extends Module implements Trackable {
   };
   readonly #warned = new Set<Variable>();
   readonly #lists: CheckpointLists = new CheckpointLists({
-    iterations: () => this.iterations,
+    iterations: () => this.#iterations,
     rate: () => this.#rate.variable,
     rateNow: () => this.learningRate,
     placeOf: (variable) => this.#index.get(variable),
@@ -174,14 +173,18 @@ export abstract class Optimizer extends Module implements Trackable {
     super(name === undefined || name === null ? {} : { name });
     setOptions(this, options);
     checkClipping(this);
-    this.iterations = this.#track('iteration', constant(0, 'int64'), 'ONLY_FIRST_REPLICA');
+    this.#iterations = this.#track('iteration', constant(0, 'int64'), 'ONLY_FIRST_REPLICA');
     this.#rate = new Rate(options.learningRate, this.name, (value) => ({
       saved: this.#track('learning_rate', constant(value, 'float32')),
       exact: this.#hold('exact_learning_rate', constant(value, 'float64')),
     }));
-    this.#now = new Momentary(this.iterations, this.#rate, this.gradientAccumulationSteps ?? 1);
+    this.#now = new Momentary(this.#iterations, this.#rate, this.gradientAccumulationSteps ?? 1);
   }
 
+  /** How many steps were made; int64, saved with the other variables. */
+  get iterations(): Variable {
+    return this.#iterations;
+  }
   /** Whether `build` has run. */
   get built(): boolean {
     return this.#index.size > 0;
@@ -192,7 +195,7 @@ export abstract class Optimizer extends Module implements Trackable {
    * by another one only. A fixed rate is kept in a variable, which is saved.
    */
   get learningRate(): number {
-    return this.#rate.at(this.iterations);
+    return this.#rate.at(this.#iterations);
   }
   set learningRate(value: LearningRate) {
     const old = this.#rate.variable;
@@ -218,9 +221,14 @@ export abstract class Optimizer extends Module implements Trackable {
     return this.#variables.filter((v) => !elsewhere.has(v));
   }
 
+  /** @internal Of `variablesHere` those that an update changes: not the learning rate. */
+  get changedVariables(): readonly Variable[] {
+    return this.variablesHere.filter((v) => v !== this.#rate.variable);
+  }
+
   /** The state for checkpoints: `iter`, `learning_rate`, Keras 2's options such as `beta_1`, and the slots of variables. */
   trackableView(): TrackableView {
-    const children: [string, Variable][] = [['iter', this.iterations]];
+    const children: [string, Variable][] = [['iter', this.#iterations]];
     const { exact, variable: rate } = this.#rate;
     if (rate !== null) children.push(['learning_rate', rate]);
     const known = new Set<unknown>(this.#variables);
@@ -756,8 +764,8 @@ export abstract class Optimizer extends Module implements Trackable {
   }
 
   /**
-   * Changes one variable. The learning rate is a number, or a scalar tensor while `tf.function` traces: use it in ops,
-   * `gradient.mul(learningRate)`. Optimizers that write many at once override `updateAll` instead.
+   * Changes one variable. The learning rate is a number, or a scalar tensor while `tf.function` traces and within a `LossScaleOptimizer`: use it
+   * in ops, `gradient.mul(learningRate)`. Optimizers that write many at once override `updateAll` instead.
    */
   updateStep(_gradient: Tensor, _variable: Variable, _learningRate: number | Tensor): void {
     throw new UnimplementedError(
@@ -805,7 +813,7 @@ export abstract class Optimizer extends Module implements Trackable {
     runUpdateKernel(name, slotted, attrs, scalars);
   }
 
-  /** @internal The number of the update at hand, from 1 on; a float64 scalar while `tf.function` traces. */
+  /** @internal The number of the update at hand, from 1 on; a scalar while `tf.function` traces, and where the device alone knows it. */
   protected momentaryStep(): Scalar {
     return this.#now.step();
   }
@@ -884,7 +892,15 @@ export abstract class Optimizer extends Module implements Trackable {
     distribution.replica?.sharding?.gather(
       this.useEma ? [...this.#index.keys()] : updates.map(({ variable }) => variable),
     );
-    this.iterations.assignAdd(1);
+    this.countStep();
+  }
+
+  /** @internal The step is made. */
+  protected countStep(): void {
+    const iterations = this.#iterations;
+    if (onDevice.dtype === null) iterations.assignAdd(1);
+    // GPUs count in int32.
+    else iterations.assign(iterations.cast('int32').add(1).cast('int64'));
   }
 
   /** @throws InvalidArgumentError where no variable has a gradient, and for what is no variable */
@@ -943,7 +959,7 @@ export abstract class Optimizer extends Module implements Trackable {
   #accumulation(steps: number): Accumulation {
     const variables = [...this.#index.keys()];
     const sums = new Map(variables.map((v) => [v, this.slot(v, ACCUMULATOR)]));
-    const others = new Set<Variable | null>([this.iterations, this.#rate.variable, ...sums.values()]);
+    const others = new Set<Variable | null>([this.#iterations, this.#rate.variable, ...sums.values()]);
     for (const largest of this.#largest.values()) others.add(largest);
     for (const average of this.averages?.values() ?? []) others.add(average);
     const written = [...variables.filter(updatesHere), ...this.variablesHere.filter((v) => !others.has(v))];

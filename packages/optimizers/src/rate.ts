@@ -50,17 +50,19 @@ export class Rate {
     return this.#given;
   }
 
-  /** The rate in a function that is being traced, a float64 scalar. A schedule that no graph can hold is asked on the host. */
-  traced(iterations: Variable): Tensor {
+  /** The rate of a step that is a float scalar, counted from 0: one of its dtype. A schedule that no graph can hold is asked on the host. */
+  in(step: Tensor): Tensor {
     const { schedule, variable } = this;
+    const dtype = step.dtype as 'float32' | 'float64';
     if (schedule !== null) {
-      const inGraph = scheduleInGraph(schedule, iterations.cast('float64'), this.#optimizer);
+      const inGraph = scheduleInGraph(schedule, step, this.#optimizer);
       if (inGraph !== null) return inGraph;
-      const ask = (step: Tensor): Tensor =>
-        constant(rateOf(schedule(Number(step.item())), this.#optimizer), 'float64');
-      return atRunTime('LearningRate', ask, [iterations.read()], [{ dtype: 'float64', shape: [] }])[0];
+      const ask = (now: Tensor): Tensor =>
+        constant(rateOf(schedule(Number(now.item())), this.#optimizer), dtype);
+      return atRunTime('LearningRate', ask, [step], [{ dtype, shape: [] }])[0];
     }
     const stored = (variable as Variable).read();
+    if (dtype === 'float32') return stored;
     const exact = (this.exact as Variable).read();
     return where(equal(exact.cast('float32'), stored), exact, stored.cast('float64'));
   }

@@ -1,8 +1,8 @@
-// Formulas of a step: written once, they compute with numbers at once, and with float64 scalars while `tf.function` traces.
+// Formulas of a step: written once, they compute with numbers at once, and with float64 scalars while `tf.function` traces, or with those of `onDevice`.
 import * as ops from '@eagre/core';
 import { constant, type Tensor, type TensorLike } from '@eagre/core';
 
-/** A number, or the float64 scalar that it is in a graph. */
+/** A number, or the scalar that it is in a graph or on a device. */
 export type Scalar = number | Tensor;
 /** The outcome of a comparison. */
 export type Flag = boolean | Tensor;
@@ -11,9 +11,15 @@ type Binary = (a: Scalar, b: Scalar) => Scalar;
 type Unary = (a: Scalar) => Scalar;
 type Comparison = (a: Scalar, b: Scalar) => Flag;
 
+/**
+ * The dtype of such scalars while an update may be taken back, by what only the device knows; null while the host knows the step. Then they
+ * are computed on the device, as Keras does, and GPUs have none of float64.
+ */
+export const onDevice: { dtype: 'float32' | 'float64' | null } = { dtype: null };
+
 /** The scalar as a tensor. */
 export function asTensor(x: Scalar): Tensor {
-  return typeof x === 'number' ? constant(x, 'float64') : x;
+  return typeof x === 'number' ? constant(x, onDevice.dtype ?? 'float64') : x;
 }
 
 function binary<R>(

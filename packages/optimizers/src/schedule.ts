@@ -65,17 +65,17 @@ export function callsInGraphs({ call }: LearningRateSchedule): void {
   inGraphs.add(call);
 }
 
-/** A schedule's rate at a step as a float64 scalar of a graph; null where only its code knows it. */
+/** A schedule's rate at a step, a scalar of the step's dtype; null where only its code knows it. */
 export function scheduleInGraph(schedule: unknown, step: Tensor, optimizer: string): Tensor | null {
   if (!(schedule instanceof LearningRateSchedule)) return null;
   if (inGraphs.has(schedule.call))
-    return asTensor((schedule.call as (step: Scalar) => Scalar).call(schedule, step));
+    return asTensor((schedule.call as (step: Scalar) => Scalar).call(schedule, step)).cast(step.dtype);
   if (!tracesItsCall(schedule)) return null;
   const rate: unknown = schedule.trace?.(step);
   checkNoPromise(rate, 'trace()', schedule.constructor.name);
-  if (typeof rate === 'number') return asTensor(rateOf(rate, optimizer));
+  if (typeof rate === 'number') return asTensor(rateOf(rate, optimizer)).cast(step.dtype);
   if ((rate instanceof Tensor || rate instanceof Variable) && rate.size === 1 && isFloating(rate.dtype))
-    return rate.cast('float64').reshape([]);
+    return rate.cast(step.dtype).reshape([]);
   throw new InvalidArgumentError(
     `trace() of a learning rate schedule must return a float scalar tensor, got ${shown(rate)}`,
     schedule.constructor.name,

@@ -1,7 +1,7 @@
 import type { AttrValue, Backend, KernelName } from '@eagre/backend';
-import { IndexedSlices, type Tensor, type Variable } from '@eagre/core';
+import { constant, IndexedSlices, type Tensor, type Variable } from '@eagre/core';
 import { context, copyTensor, copyTo, kernelFor, type Tracer } from '@eagre/core/internal';
-import { asTensor, type Scalar } from './scalars.ts';
+import type { Scalar } from './scalars.ts';
 
 export type UpdateAttrs = Readonly<Record<string, AttrValue>>;
 
@@ -21,7 +21,7 @@ export function runUpdateKernel(
   attrs: UpdateAttrs,
   scalars: readonly Scalar[],
 ): void {
-  const numbers = scalars.map(asTensor);
+  const numbers = scalars.map(ofKernel);
   const ofCopies = updates.every(({ written }) => isAlone(written[0])) ? updates : updates.flatMap(eachCopy);
   if (context.tracer !== null) {
     trace(context.tracer, name, ofCopies, attrs, numbers);
@@ -70,10 +70,13 @@ export function runUpdateKernelOnRows(
 ): void {
   const copies = written.map((variable) => variable.gather(rows, 0));
   const { backend } = copies[0];
-  const inputs = [...copies, ...[gradient, ...scalars.map(asTensor)].map((x) => on(backend, x))];
+  const inputs = [...copies, ...[gradient, ...scalars.map(ofKernel)].map((x) => on(backend, x))];
   kernelFor(backend, name, inputs)(inputs, copies, { ...attrs, count: 1 });
   for (const [i, variable] of written.entries()) variable.scatterUpdate(new IndexedSlices(copies[i], rows));
 }
+
+/** As kernels take it. */
+const ofKernel = (x: Scalar): Tensor => (typeof x === 'number' ? constant(x, 'float64') : x.cast('float64'));
 
 const isAlone = (variable: Variable): boolean =>
   variable.copies.length === 1 && variable.copies[0] === variable;

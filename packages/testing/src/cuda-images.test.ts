@@ -3,7 +3,7 @@ import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as core from '@eagre/core';
 import { constant, device, UnavailableError } from '@eagre/core';
@@ -92,6 +92,12 @@ describe('the cache of kernels', () => {
     cache.put('b', bytes(2));
     expect([cache.get('a')?.length, cache.get('b')]).toEqual([1, undefined]);
     chmodSync(folder, 0o700);
+  });
+
+  it('is none below what takes no folders, and does not hang', () => {
+    const cache = new KernelCache('/proc/eagre/cuda');
+    cache.put('a', bytes(1));
+    expect(cache.get('a')).toBeUndefined();
   });
 
   it('keeps nothing where its folder cannot be made', () => {
@@ -296,6 +302,8 @@ describe.skipIf(!isTested)('the images of kernels', { timeout: 120_000 }, () => 
     expect(() => [...images.of('other', 'twice', 90, undefined)]).toThrow(
       /not compiled before.*pip install nvidia-cuda-nvrtc-cu12.*EAGRE_NVRTC is 0/s,
     );
+    vi.stubEnv('EAGRE_CUDA_KERNELS', dirname(path));
+    expect(() => openKernelArchive()).toThrow(/names .*, which is no file/);
     vi.stubEnv('EAGRE_CUDA_KERNELS', `${path}.none`);
     expect(() => new KernelImages(addon)).toThrow(core.NotFoundError);
     writeFileSync(path, archive.subarray(0, 100));

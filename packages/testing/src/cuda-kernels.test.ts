@@ -20,6 +20,7 @@ import {
   recordConvolutions,
   recordProducts,
   recordRecurrent,
+  recordWide,
 } from './testing/recorded-calls.ts';
 import { generator } from './values.ts';
 
@@ -76,6 +77,26 @@ describe.skipIf(compiler === undefined)('CUDA kernels on the processor', () => {
       shim.end();
     }
   }, 600_000);
+});
+
+describe.skipIf(compiler === undefined)('numbers of 64 bits', () => {
+  it.each(['cuda', 'ptx'] as const)(
+    'are moved and cast as by the reference, as %s',
+    (form) => {
+      const { recorded } = recordWide();
+      const shim = new CudaShim(
+        recorded.flatMap(({ dispatches }) => dispatches.map(({ program }) => program)),
+        form,
+      );
+      try {
+        expect(recorded).toHaveLength(85);
+        for (const order of [0, 1]) expect(failures(shim, recorded, order)).toEqual([]);
+      } finally {
+        shim.end();
+      }
+    },
+    60_000,
+  );
 });
 
 describe.skipIf(compiler === undefined)('kernels as PTX, on the processor', () => {

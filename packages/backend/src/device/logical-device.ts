@@ -6,30 +6,32 @@ import type { Executable, Plan } from '../plan/plan.ts';
 import type { ScalarProgram } from '../program/scalar.ts';
 import type { Backend, Kernel } from './backend.ts';
 
-/** The logical devices of a backend, and the memory of those that have memory of their own. */
+/** The logical devices of a backend, by number and place, and the memory of those that have memory of their own, by place. */
 interface Division {
-  readonly devices: Map<number, Backend>;
-  readonly memories: ReadonlyMap<number, Allocator>;
+  readonly devices: Map<string, Backend>;
+  readonly memories: readonly Allocator[];
 }
 const divisions = new WeakMap<Backend, Division>();
 
 /**
  * Another device on the hardware of a backend: its kernels and its memory under a number of its own. Programs that are written for
  * several devices run on it as they are.
+ * @param place its place among those of this hardware.
  */
-export function logicalDevice(backend: Backend, index: number): Backend {
+export function logicalDevice(backend: Backend, index: number, place: number): Backend {
   const whole = hardwareOf(backend);
-  if (index === whole.deviceIndex) return whole;
+  if (index === whole.deviceIndex && place === 0) return whole;
   const { devices, memories } = divisionOf(whole);
-  let device = devices.get(index);
+  const key = `${index} ${place}`;
+  let device = devices.get(key);
   if (device === undefined)
-    devices.set(index, (device = new LogicalDevice(whole, index, memories.get(index) ?? whole.allocator)));
+    devices.set(key, (device = new LogicalDevice(whole, index, memories[place] ?? whole.allocator)));
   return device;
 }
 
 function divisionOf(whole: Backend): Division {
   let division = divisions.get(whole);
-  if (division === undefined) divisions.set(whole, (division = { devices: new Map(), memories: new Map() }));
+  if (division === undefined) divisions.set(whole, (division = { devices: new Map(), memories: [] }));
   return division;
 }
 
@@ -40,20 +42,24 @@ function divisionOf(whole: Backend): Division {
  */
 export function limitMemory(backend: Backend, limits: readonly (number | undefined)[]): void {
   const whole = hardwareOf(backend);
-  const memories = new Map<number, Allocator>();
+  const memories: Allocator[] = [];
   if (limits.some((limit) => limit !== undefined)) {
-    if (whole.newAllocator === undefined)
+    if (whole.allocator.limit === undefined || (limits.length > 1 && whole.newAllocator === undefined))
       throw new UnimplementedError(
-        `the memory of ${whole.deviceType} devices of '${whole.name}' cannot be limited`,
+        `the memory of ${limits.length > 1 ? 'several devices' : 'the device'} of '${whole.name}' cannot be limited: leave memoryLimit out`,
       );
-    limits.slice(1).forEach((limit, i) => {
+    limits.forEach((limit, place) => {
+      if (place === 0) {
+        memories.push(whole.allocator);
+        return;
+      }
       const memory = (whole.newAllocator as () => Allocator)();
       if (limit !== undefined) memory.limit = limit;
-      memories.set(whole.deviceIndex + 1 + i, memory);
+      memories.push(memory);
     });
     whole.allocator.limit = limits[0] ?? Number.POSITIVE_INFINITY;
   } else if (whole.allocator.limit !== undefined) whole.allocator.limit = Number.POSITIVE_INFINITY;
-  if (memories.size > 0 || divisionOf(whole).memories.size > 0)
+  if (memories.length > 1 || divisionOf(whole).memories.length > 1)
     divisions.set(whole, { devices: new Map(), memories });
 }
 

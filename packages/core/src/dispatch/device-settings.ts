@@ -83,7 +83,7 @@ export interface DeviceMemory {
   readonly peak: number;
 }
 
-/** What a device holds of memory: `tf.config.experimental.getMemoryInfo('CPU:0').peak`. Logical devices of one piece of hardware share it. */
+/** What a device holds of memory: `tf.config.experimental.getMemoryInfo('CPU:0').peak`. Logical devices of one piece of hardware share it, unless one has a limit. */
 export const getMemoryInfo: NamedFunction<[device: string], ['device'], unknown, DeviceMemory> =
   defineFunction('tf.config.experimental.getMemoryInfo', { device: asIs }, {}, (device) =>
     memoryOf(device, 'tf.config.experimental.getMemoryInfo'),

@@ -12,7 +12,6 @@ import {
   type MemoryInfo,
   NotFoundError,
   placement,
-  UnimplementedError,
 } from '@eagre/backend';
 import {
   type Arguments,
@@ -84,8 +83,11 @@ takesArguments<LogicalDeviceOptions>(
 );
 const MEGABYTE = 2 ** 20;
 
-/** The logical devices that share a processor; by its type, of which there is one where there may be several. */
-const shared = new Map<string, readonly LogicalDeviceConfiguration[]>();
+/** The logical devices of a piece of hardware, by `keyOf`. */
+const configured = new Map<string, readonly LogicalDeviceConfiguration[]>();
+
+/** The same for all backends that are a way to use the same hardware. */
+const keyOf = ({ deviceType, deviceIndex }: Backend): string => `${deviceType}:${deviceIndex}`;
 
 /** The backends, without those that are another way to use the same device. @param from all, or those that may be used */
 export function hardware(
@@ -96,7 +98,7 @@ export function hardware(
   if (deviceType !== undefined) checkText(deviceType, 'deviceType', op);
   const seen = new Set<string>();
   return from.filter((b) => {
-    const key = `${b.deviceType}:${b.deviceIndex}`;
+    const key = keyOf(b);
     if (seen.has(key) || (deviceType !== undefined && b.deviceType !== deviceType)) return false;
     seen.add(key);
     return true;
@@ -120,12 +122,30 @@ export const listLogicalDevices: ListDevices<LogicalDevice> = defineFunction(
   { deviceType: optional(asIs) },
   {},
   (deviceType = undefined) =>
-    hardware(deviceType, 'tf.config.listLogicalDevices').flatMap((b) =>
-      Array.from({ length: countOf(b) }, (_, i) => new LogicalDevice(b.deviceType, b.deviceIndex + i)),
+    placesOf(deviceType, 'tf.config.listLogicalDevices').map(
+      ({ backend, index }) => new LogicalDevice(backend.deviceType, index),
     ),
 );
 
-const countOf = (b: Backend): number => (b.allocator.isHost ? (shared.get(b.deviceType)?.length ?? 1) : 1);
+/** A logical device: the hardware, its number among all logical devices of its type, and its place among those of the hardware. */
+interface Place {
+  readonly backend: Backend;
+  readonly index: number;
+  readonly place: number;
+}
+
+/** The logical devices of one type, or all. Those of a type are numbered through, without what is hidden, as in TensorFlow. */
+function placesOf(deviceType: unknown, op: string): Place[] {
+  const next = new Map<string, number>();
+  const all = hardware(deviceType, op);
+  const ordered = all.toSorted((a, b) => (a.deviceType === b.deviceType ? a.deviceIndex - b.deviceIndex : 0));
+  return ordered.flatMap((backend) => {
+    const first = next.get(backend.deviceType) ?? 0;
+    const count = configured.get(keyOf(backend))?.length ?? 1;
+    next.set(backend.deviceType, first + count);
+    return Array.from({ length: count }, (_, place) => ({ backend, index: first + place, place }));
+  });
+}
 
 /** The backend of a physical device. @throws InvalidArgumentError for what is none */
 export function backendOf(device: unknown, op: string): Backend {
@@ -142,10 +162,11 @@ export function backendOf(device: unknown, op: string): Backend {
 }
 
 /**
- * Makes several devices of one, so that programs for several run where there is one: `/cpu:0`, `/cpu:1`, … They share its threads and its
- * memory, unless one of them has a `memoryLimit`: then each has its own, and what would take more than the limit is a
- * ResourceExhaustedError. Tensors and variables of a device that is taken away stay as they are.
- * @throws UnimplementedError for another device than the CPU, and for limits without the native kernels.
+ * Makes several devices of one, so that programs for several run where there is one: `/cpu:0`, `/cpu:1`, … or `/gpu:0`, `/gpu:1`, … They share
+ * its threads and its memory, unless one of them has a `memoryLimit`: then each has its own, and what would take more than the limit is a
+ * ResourceExhaustedError. Tensors and variables of a device that is taken away stay as they are. The devices of a type are numbered through: where
+ * the first GPU is two, the second one is `/gpu:2`.
+ * @throws UnimplementedError for limits of a device that has none: without the native kernels, and of several devices of WebGPU.
  */
 export const setLogicalDeviceConfiguration: NamedFunction<
   [device: PhysicalDevice, logicalDevices: readonly LogicalDeviceConfiguration[]],
@@ -168,16 +189,11 @@ export const setLogicalDeviceConfiguration: NamedFunction<
         `logicalDevices: expected an array of tf.config.LogicalDeviceConfiguration, got ${shown(logicalDevices)}`,
         op,
       );
-    if (!backend.allocator.isHost)
-      throw new UnimplementedError(
-        `only the CPU can be split into several devices, not ${new PhysicalDevice(backend).name}`,
-        op,
-      );
     limitMemory(
       backend,
       logicalDevices.map(({ memoryLimit }) => (memoryLimit === null ? undefined : memoryLimit * MEGABYTE)),
     );
-    shared.set(backend.deviceType, [...logicalDevices]);
+    configured.set(keyOf(backend), [...logicalDevices]);
   },
 );
 
@@ -189,8 +205,8 @@ export const getLogicalDeviceConfiguration: NamedFunction<
   LogicalDeviceConfiguration[] | null
 > = defineFunction('tf.config.getLogicalDeviceConfiguration', { device: asIs }, {}, (device) => {
   const backend = backendOf(device, 'tf.config.getLogicalDeviceConfiguration');
-  const set = shared.get(backend.deviceType);
-  return set === undefined || !backend.allocator.isHost ? null : [...set];
+  const set = configured.get(keyOf(backend));
+  return set === undefined ? null : [...set];
 });
 
 /**
@@ -265,19 +281,18 @@ export function findDevice(name: string): Backend {
   const type = (match[1] as string).toUpperCase();
   const index = Number(match[2]);
   // The backend in use goes before others for the same device.
-  const all = [hardwareOf(eagerBackend()), ...listBackends()];
-  const found =
-    all.find((b) => b.deviceType === type && b.deviceIndex === index) ??
-    all.find((b) => b.deviceType === type && index < countOf(b));
+  const own = hardwareOf(eagerBackend());
+  const found = placesOf(type, 'device').find((place) => place.index === index);
   if (found === undefined) {
     const known = listLogicalDevices().map((d) => d.name.toLowerCase().replace('/device:', '/'));
     const hint =
-      type === 'GPU'
+      type === 'GPU' && hardware(type, 'device', allBackends()).length === 0
         ? "; import '@eagre/backend-cuda' or '@eagre/backend-webgpu' adds a GPU where there is one"
         : '';
     throw new NotFoundError(`there is no device '${name}'; found: ${known.join(', ')}${hint}`, 'device');
   }
-  return logicalDevice(found, index);
+  const { backend, place } = found;
+  return logicalDevice(keyOf(own) === keyOf(backend) ? own : backend, index, place);
 }
 
 /** What says where ops that have values run. While a function is traced, its ops get their place when it runs. */

@@ -1,16 +1,20 @@
 // The devices of strategies.
 import { InvalidArgumentError } from '@eagre/backend';
-import { device, listLogicalDevices, zeros } from '@eagre/core';
+import { device, LogicalDevice, listLogicalDevices, zeros } from '@eagre/core';
 import { checkList, checkText } from '@eagre/core/internal';
 
+/** A name, or one of `tf.config.listLogicalDevices()`. */
+export type DeviceLike = string | LogicalDevice;
+
 /**
- * Names as they are given, checked: `/device:CPU:1`.
+ * Full names of devices, checked: `/device:CPU:1`.
  * @throws NotFoundError for a device that does not exist, InvalidArgumentError for an empty list and one that is named twice
  */
-export function devicesNamed(names: readonly string[], op: string): readonly string[] {
-  checkList(names, 'devices', op);
-  if (names.length === 0) throw new InvalidArgumentError('devices must name at least one device', op);
-  const full = names.map((name, i) => {
+export function devicesNamed(given: readonly DeviceLike[], op: string): readonly string[] {
+  checkList(given, 'devices', op);
+  if (given.length === 0) throw new InvalidArgumentError('devices must name at least one device', op);
+  const full = given.map((one, i) => {
+    const name = one instanceof LogicalDevice ? one.name : one;
     checkText(name, `devices[${i}]`, op);
     using probe = device(name, () => zeros([]));
     return probe.device;

@@ -1,13 +1,13 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { argumentsOf, shown, takesArguments } from '@eagre/core/internal';
 import { CrossDeviceOps } from './cross-device-ops.ts';
-import { allDevices, devicesNamed } from './devices.ts';
+import { allDevices, type DeviceLike, devicesNamed } from './devices.ts';
 import { Strategy } from './strategy.ts';
 
 /** Options of `MirroredStrategy`. */
 export interface MirroredOptions {
   /** The devices of the replicas; all GPUs by default, or all CPUs where there is no GPU. */
-  readonly devices?: readonly string[] | null;
+  readonly devices?: readonly DeviceLike[] | null;
   /** How the values of the devices are combined. */
   readonly crossDeviceOps?: CrossDeviceOps | null;
 }
@@ -21,7 +21,9 @@ export interface MirroredOptions {
  */
 export class MirroredStrategy extends Strategy {
   /** @throws NotFoundError for a device that does not exist, InvalidArgumentError for one that is named twice */
-  constructor(...args: [devices?: readonly string[] | null | MirroredOptions, options?: MirroredOptions]) {
+  constructor(
+    ...args: [devices?: readonly DeviceLike[] | null | MirroredOptions, options?: MirroredOptions]
+  ) {
     const name = 'MirroredStrategy';
     const { devices, crossDeviceOps = null } = argumentsOf<MirroredOptions>(
       MirroredStrategy,

@@ -140,6 +140,13 @@ function backendsOf(devices: readonly string[], op: string): readonly Backend[] 
       `NCCL adds values up between GPUs of NVIDIA (@eagre/backend-cuda), and ${devices[other]} is none: use new tf.distribute.ReductionToOneDevice()`,
       op,
     );
+  const gpus = backends.map(({ allocator }) => allocator.cuda?.gpu);
+  const again = gpus.findIndex((gpu, i) => gpus.indexOf(gpu) < i);
+  if (again >= 0)
+    throw new InvalidArgumentError(
+      `NCCL adds values up between GPUs, and ${devices[gpus.indexOf(gpus[again])]} and ${devices[again]} are parts of one: use new tf.distribute.ReductionToOneDevice()`,
+      op,
+    );
   groupOf(backends);
   return backends;
 }

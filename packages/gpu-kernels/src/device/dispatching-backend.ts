@@ -1,4 +1,5 @@
 import {
+  type Allocator,
   type AttrValue,
   type Backend,
   dtypeTraits,
@@ -159,8 +160,8 @@ export abstract class DispatchingBackend implements Backend {
   }
 
   /** A plan makes the same calls at each run, so their dispatches are made once. */
-  prepare(plan: Plan): Executable {
-    const { name, deviceType, deviceIndex, description, allocator } = this;
+  prepare(plan: Plan, allocator: Allocator = this.allocator): Executable {
+    const { name, deviceType, deviceIndex, description } = this;
     const recording: Backend = {
       name,
       deviceType,
@@ -169,7 +170,7 @@ export abstract class DispatchingBackend implements Backend {
       allocator,
       kernel: (kernel, inputs) => this.#named(kernel, inputs, true),
       elementwise: (program) => this.#ofProgram(program, true),
-      prepare: (inner) => this.prepare(inner),
+      prepare: (inner, own = allocator) => this.prepare(inner, own),
       threads: () => 1,
     };
     return interpretPlan(recording, plan);
@@ -207,15 +208,16 @@ export abstract class DispatchingBackend implements Backend {
     const whole = this.#ofWhole(program, records);
     const split = splitProgram(program);
     if (split === undefined) return whole;
-    const [ofGpu, ofHost] = split.map((part) => this.#ofPart(part, records));
+    const forward = split.map((part) => ({ part, run: this.#ofPart(part, records) }));
+    const backward = [...forward].reverse();
     return (inputs, outputs, attrs) => {
-      if (!overwrites(split[1], split[0], inputs, outputs)) {
-        ofHost(inputs, outputs, attrs);
-        ofGpu(inputs, outputs, attrs);
-      } else if (!overwrites(split[0], split[1], inputs, outputs)) {
-        ofGpu(inputs, outputs, attrs);
-        ofHost(inputs, outputs, attrs);
-      } else whole(inputs, outputs, attrs);
+      const order = [forward, backward].find((parts) =>
+        parts.every(({ part }, i) =>
+          parts.slice(i + 1).every((later) => !overwrites(part, later.part, inputs, outputs)),
+        ),
+      );
+      if (order === undefined) whole(inputs, outputs, attrs);
+      else for (const { run } of order) run(inputs, outputs, attrs);
     };
   }
 
@@ -294,7 +296,7 @@ export abstract class DispatchingBackend implements Backend {
     try {
       let operands: readonly Operand[] = tensors;
       if (scratch.length > 0) {
-        for (const bytes of scratch) temporaries.push({ storage: this.allocator.allocate(bytes), bytes });
+        for (const bytes of scratch) temporaries.push({ storage: this.#lend(operands, bytes), bytes });
         operands = [...tensors, ...temporaries];
       }
       const whole = made.instead ?? (made.cuda === undefined ? undefined : this.instead(made, operands));
@@ -313,6 +315,11 @@ export abstract class DispatchingBackend implements Backend {
     }
   }
 
+  /** Memory for a while, of the logical device that has the results, which are the last operands. */
+  #lend(operands: readonly Operand[], bytes: number): Storage {
+    return (operands[operands.length - 1]?.storage.allocator ?? this.allocator).allocate(bytes);
+  }
+
   #runInstead(
     name: string,
     { dispatches, scratch }: Instead,
@@ -321,7 +328,7 @@ export abstract class DispatchingBackend implements Backend {
   ): void {
     let all = operands;
     if (scratch > 0) {
-      const own = { storage: this.allocator.allocate(scratch), bytes: scratch };
+      const own = { storage: this.#lend(operands, scratch), bytes: scratch };
       temporaries.push(own);
       all = [...operands, own];
     }

@@ -11,26 +11,30 @@ import {
 export abstract class GpuAllocator<Buffer extends object> extends PooledAllocator<Buffer> {
   readonly isHost = false;
   readonly #host: () => Allocator;
+  readonly #sibling: { readonly scalars: HostScalars } | undefined;
   #scalars: HostScalars | undefined;
 
   /**
    * @param host lends memory for what is computed on the host. Its backend may come after this one.
    * @param alignment of every piece; 64 unless given.
    * @param policy that of the host's memory unless given.
+   * @param sibling other memory of the same GPU: what the host knows is told for both.
    */
   constructor(
     host: () => Allocator,
     watcher: Watcher | undefined,
     alignment?: number,
     policy?: MemoryPolicy,
+    sibling?: { readonly scalars: HostScalars },
   ) {
     super(watcher, alignment, policy);
     this.#host = host;
+    this.#sibling = sibling;
   }
 
   /** Numbers of which the host has a copy. */
   get scalars(): HostScalars {
-    return (this.#scalars ??= new HostScalars(this.#host()));
+    return this.#sibling?.scalars ?? (this.#scalars ??= new HostScalars(this.#host()));
   }
 
   read(from: Storage, bytes: number): Uint8Array {

@@ -17,11 +17,12 @@ import {
   walkStep,
 } from './elements.ts';
 import { bytesOf, type Dispatch, FAULT, fits, type TensorInfo } from './kernel.ts';
-import { bufferType, decode, encode, type ScalarText, scalarText } from './scalar-program.ts';
+import { bufferType, decode, encode, isWide, type ScalarText, scalarText } from './scalar-program.ts';
+import { loadedType, wideScalarKernel, wideValue } from './wide-scalars.ts';
 
 /** A scalar program that GPUs can map over tensors. */
 export interface ElementwiseKernel {
-  /** Undefined where a call is too large for 32 bits. */
+  /** Undefined where a call is too large for 32 bits, and where values of 64 bits are more than one. */
   readonly lower: (inputs: readonly TensorInfo[], outputs: readonly TensorInfo[]) => Dispatch | undefined;
 }
 
@@ -33,14 +34,16 @@ type Kind = 's' | 'e' | 'r' | 'c' | 'x';
 
 /** The kernel of a scalar program; undefined where GPUs lack a dtype or a function of it. */
 export function elementwiseKernel(program: ScalarProgram): ElementwiseKernel | undefined {
-  const text = scalarText(program);
+  const results = program.outputs.map((id) => dtypeOfValue(program, id));
+  if (results.some(isWide)) return wideScalarKernel(program, results);
+  const text = scalarText(program, true);
   if (text === undefined) return undefined;
   const variants = new Map<string, WordProgram>();
-  const results = program.outputs.map((id) => dtypeOfValue(program, id));
   const lanes = Math.max(...results.map((dtype) => lanesOf(bytesOf(dtype))));
   return {
     lower(inputs, outputs) {
       if (!fits(...inputs, ...outputs)) return undefined;
+      if (inputs.some(({ dtype, size }) => isWide(dtype) && size !== 1)) return undefined;
       const [{ shape, size }] = outputs;
       // What has one element, or all of them, needs no places.
       const even = inputs.every((x) => x.size === 1 || x.size === size);
@@ -123,7 +126,7 @@ function variant(
 ): WordProgram {
   const { inputs, outputs } = program;
   const buffers: Record<string, string> = {};
-  inputs.forEach((dtype, i) => (buffers[`x${i}`] = bufferType(dtype)));
+  inputs.forEach((dtype, i) => (buffers[`x${i}`] = loadedType(dtype)));
   results.forEach((dtype, i) => (buffers[`y${i}`] = `mut ${bufferType(dtype)}`));
   if (mayFail) buffers.fault = 'mut atomic<u32>';
   const params: Record<string, 'u32' | 'i32'> = {
@@ -193,6 +196,7 @@ function variant(
   const element = (k: number): string => {
     const loads = inputs.map((dtype, i) => {
       const { raw, at } = sources[k][i];
+      if (isWide(dtype)) return wideValue(i, raw);
       const bits = 8 * bytesOf(dtype);
       const own = lanesOf(bytesOf(dtype));
       const value =

@@ -20,6 +20,7 @@ import {
   type TensorInfo,
 } from './kernel.ts';
 import { packBools, reduceDispatches } from './reduce.ts';
+import { isWide } from './scalar-program.ts';
 
 interface Compiled {
   readonly kernel: ElementwiseKernel | undefined;
@@ -33,7 +34,12 @@ function compile(numbers: readonly number[]): Compiled {
   if (found === undefined) {
     const program = decodeScalarProgram(numbers);
     const dtypes = program.outputs.map((id) => dtypeOfValue(program, id));
-    compiled.set(numbers, (found = { kernel: elementwiseKernel(program), dtypes }));
+    found = {
+      // Reductions have no numbers of 64 bits.
+      kernel: dtypes.some(isWide) ? undefined : elementwiseKernel(program),
+      dtypes,
+    };
+    compiled.set(numbers, found);
   }
   return found;
 }

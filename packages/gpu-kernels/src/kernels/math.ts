@@ -299,6 +299,13 @@ const functions: Readonly<Record<string, string>> = {
     if (rest > 0x10000000u || (rest == 0x10000000u && (m & 1u) != 0u)) { m = m + 1u; }
     if (e > 127) { var b = s | 0x7f800000u; return bitcast<f32>(b); }
     var bits = (u32(e + 127) << 23u) + m; return bitcast<f32>(s | bits); }`,
+  // The words of a float64 that is this float32; those too small for 24 bits are 0, as in `doubleToF`.
+  doubleLow:
+    'fn doubleLow(x: f32) -> u32 { let b = bitcast<u32>(x); return select((b & 7u) << 29u, 0u, (b & 0x7f800000u) == 0u); }',
+  doubleHigh: `fn doubleHigh(x: f32) -> u32 {
+    let b = bitcast<u32>(x); let s = b & 0x80000000u; let e = (b >> 23u) & 255u;
+    if (e == 0u) { return s; }
+    return s | (select(e + 896u, 2047u, e == 255u) << 20u) | ((b & 0x7fffffu) >> 3u); }`,
   // The upper half of the product of two words.
   mulHigh: `fn mulHigh(a: u32, b: u32) -> u32 {
     let al = a & 0xffffu; let ah = a >> 16u; let bl = b & 0xffffu; let bh = b >> 16u;

@@ -280,6 +280,16 @@ export function wordsOf(value: number, dtype: NumericDType): [low: number, high:
   return [lowWord, highWord];
 }
 
+/** Sizes of the result and of the input, the places where that begins, and its steps: fields of kernels that read another place than they write. */
+function placedFields(rank: number): Record<string, 'u32' | 'i32'> {
+  return {
+    ...fields('d', rank, 'u32'),
+    ...fields('n', rank, 'u32'),
+    ...fields('b', rank, 'i32'),
+    ...fields('s', rank, 'i32'),
+  };
+}
+
 /** The value of the fields `name`0 and `name`1 of `p` as what `rawLoad` gives. */
 export function rawParam(name: string, bytes: number): string {
   return bytes === 8 ? `vec2u(p.${name}0, p.${name}1)` : `p.${name}0`;
@@ -342,12 +352,7 @@ function pad({ inputs: [x], outputs: [y], attrs }: Call): Lowered | undefined {
   const program = perElement(
     bytes,
     { x: rawType(bytes) },
-    {
-      ...fields('d', rank, 'u32'),
-      ...fields('n', rank, 'u32'),
-      ...fields('b', rank, 'i32'),
-      ...fields('s', rank, 'i32'),
-    },
+    placedFields(rank),
     `${takeApart('e', rank)} ${places} let from = u32(${placeOf(rank, 'q', 's')}); v = ${rawLoad('x', 'from', bytes)};`,
   );
   return lowered(
@@ -386,10 +391,7 @@ function padWith(
     {
       value0: 'u32',
       value1: 'u32',
-      ...fields('d', rank, 'u32'),
-      ...fields('n', rank, 'u32'),
-      ...fields('b', rank, 'i32'),
-      ...fields('s', rank, 'i32'),
+      ...placedFields(rank),
     },
     `${takeApart('e', rank)} var inside = true; ${places}
     if (inside) { let from = u32(${placeOf(rank, 'q', 's')}); v = ${rawLoad('x', 'from', bytes)}; } else { v = ${rawParam('value', bytes)}; }`,

@@ -260,6 +260,40 @@ export function gruSweep(sizes: SweepSizes, operands: readonly number[]): Dispat
 
 // ---- gradients
 
+/** The buffers of LSTM's gradient, of a step or of all; `weights` are the recurrent ones, or these turned. */
+export function lstmGradBuffers(
+  weights: 'recurrent' | 'turned',
+  hasSequence: boolean,
+): Readonly<Record<string, string>> {
+  return {
+    c0: 'f32',
+    [weights]: 'f32',
+    reserve: 'f32',
+    ...(hasSequence ? { dh: 'f32' } : {}),
+    dlastH: 'f32',
+    dgates: 'mut f32',
+    dh0: 'mut f32',
+    dc0: 'mut f32',
+  };
+}
+
+/** The same of GRU. */
+export function gruGradBuffers(
+  weights: 'recurrent' | 'turned',
+  hasSequence: boolean,
+): Readonly<Record<string, string>> {
+  return {
+    h0: 'f32',
+    [weights]: 'f32',
+    y: 'f32',
+    reserve: 'f32',
+    ...(hasSequence ? { dh: 'f32' } : {}),
+    dlastH: 'f32',
+    dgates: 'mut f32',
+    dh0: 'mut f32',
+  };
+}
+
 /**
  * The recurrent weights with their columns as rows, so that threads beside each other read words beside each other. A GPU may have no more than 8 buffers for a
  * kernel: the gradient of the last cells lies behind them.
@@ -323,16 +357,7 @@ function lstmGradProgram(shape: Shape, hasSequence: boolean): GpuProgram {
   );
   const state = (r: number, g: number): string => `states[${r * 4 * across}u + ${g}u * p.units + unit]`;
   return sweepProgram(
-    {
-      c0: 'f32',
-      turned: 'f32',
-      reserve: 'f32',
-      ...(hasSequence ? { dh: 'f32' } : {}),
-      dlastH: 'f32',
-      dgates: 'mut f32',
-      dh0: 'mut f32',
-      dc0: 'mut f32',
-    } as Record<string, string>,
+    lstmGradBuffers('turned', hasSequence),
     shape,
     4 * across,
     1,
@@ -416,16 +441,7 @@ function gruGradProgram(shape: Shape, hasSequence: boolean): GpuProgram {
   );
   const state = (r: number, g: number): string => `states[${r * 3 * across}u + ${g}u * p.units + unit]`;
   return sweepProgram(
-    {
-      h0: 'f32',
-      turned: 'f32',
-      y: 'f32',
-      reserve: 'f32',
-      ...(hasSequence ? { dh: 'f32' } : {}),
-      dlastH: 'f32',
-      dgates: 'mut f32',
-      dh0: 'mut f32',
-    } as Record<string, string>,
+    gruGradBuffers('turned', hasSequence),
     shape,
     3 * across,
     1,

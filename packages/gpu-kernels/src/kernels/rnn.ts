@@ -18,7 +18,15 @@ import {
 import { copy } from './moves.ts';
 import { matrixDispatch, productDispatch } from './product.ts';
 import type { Product } from './product-factors.ts';
-import { type GradSweep, gruGradSweep, gruSweep, lstmGradSweep, lstmSweep } from './recurrent-sweeps.ts';
+import {
+  type GradSweep,
+  gruGradBuffers,
+  gruGradSweep,
+  gruSweep,
+  lstmGradBuffers,
+  lstmGradSweep,
+  lstmSweep,
+} from './recurrent-sweeps.ts';
 import { binary } from './scalar-program.ts';
 
 /** A step is made by workgroups of so many threads; each has so many sequences, and so many of their units. */
@@ -324,16 +332,7 @@ const FIRST = 0xffffffff;
 function lstmGradStep(hasSequence: boolean): GpuProgram {
   const part = (k: number): string => `reserve[(step * 6u + ${k}u) * p.units + unit]`;
   return stepProgram(
-    {
-      c0: 'f32',
-      recurrent: 'f32',
-      reserve: 'f32',
-      ...(hasSequence ? { dh: 'f32' } : {}),
-      dlastH: 'f32',
-      dgates: 'mut f32',
-      dh0: 'mut f32',
-      dc0: 'mut f32',
-    } as Record<string, string>,
+    lstmGradBuffers('recurrent', hasSequence),
     GRAD_MEMORY,
     fromNext(4),
     `if (p.t == ${FIRST}u) { dh0[own] = up; } else {
@@ -357,16 +356,7 @@ function lstmGradStep(hasSequence: boolean): GpuProgram {
 function gruGradStep(hasSequence: boolean): GpuProgram {
   const part = (k: number): string => `reserve[(step * 4u + ${k}u) * p.units + unit]`;
   return stepProgram(
-    {
-      h0: 'f32',
-      recurrent: 'f32',
-      y: 'f32',
-      reserve: 'f32',
-      ...(hasSequence ? { dh: 'f32' } : {}),
-      dlastH: 'f32',
-      dgates: 'mut f32',
-      dh0: 'mut f32',
-    } as Record<string, string>,
+    gruGradBuffers('recurrent', hasSequence),
     GRAD_MEMORY,
     fromNext(3),
     `if (p.t + 1u == p.time) { up = dlastH[own]; } else { up = up + dh0[own]; }

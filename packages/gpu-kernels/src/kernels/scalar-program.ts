@@ -294,20 +294,33 @@ export interface ScalarText {
   readonly mayFail: boolean;
 }
 
-/** A program as statements; undefined where GPUs lack a dtype or a function that it uses. */
-export function scalarText({ inputs, instrs, outputs }: ScalarProgram): ScalarText | undefined {
-  if (inputs.some((dtype) => valueType(dtype) === undefined)) return undefined;
+/**
+ * A program as statements; undefined where GPUs lack a dtype or a function that it uses.
+ * @param wide whether integers and floats of 64 bits may be chosen between, and cast from and to 32 bits: each is two words, `v${number}` and
+ * `h${number}` above it.
+ */
+export function scalarText({ inputs, instrs, outputs }: ScalarProgram, wide = false): ScalarText | undefined {
+  const isServed = (dtype: NumericDType): boolean =>
+    valueType(dtype) !== undefined || (wide && isWide(dtype));
+  if (!inputs.every(isServed)) return undefined;
   const dtypes: NumericDType[] = [...inputs, ...instrs.map(({ dtype }) => dtype)];
   const needed = needs(inputs.length, instrs, outputs);
   const lines: string[] = [];
   let mayFail = false;
-  for (const [i, { op, dtype, args, value }] of instrs.entries()) {
+  for (const [i, instr] of instrs.entries()) {
+    const { op, dtype, args, value } = instr;
     const id = inputs.length + i;
     if (!needed.has(id)) continue;
-    const type = valueType(dtype);
-    if (type === undefined) return undefined;
+    if (!isServed(dtype)) return undefined;
     const names = args.map((arg) => `v${arg}`);
     const from = args.length === 0 ? dtype : dtypes[args[0]];
+    if (isWide(dtype) || isWide(from)) {
+      const text = wideInstruction(instr, from, id);
+      if (text === undefined) return undefined;
+      lines.push(text);
+      continue;
+    }
+    const type = valueType(dtype);
     if ((from === 'int32' || from === 'uint8') && type !== 'bool') {
       const zero = from === 'int32' ? '0' : '0u';
       if (dividing.has(op)) lines.push(`if (${names[1]} == ${zero}) { ${raise(2)} }`);
@@ -319,6 +332,42 @@ export function scalarText({ inputs, instrs, outputs }: ScalarProgram): ScalarTe
     lines.push(`let v${id}: ${type} = ${expression};`);
   }
   return { text: lines.join('\n'), mayFail };
+}
+
+/** Whether values are two words, which GPUs move and do not compute with. */
+export function isWide(dtype: DType): boolean {
+  return dtype === 'int64' || dtype === 'float64';
+}
+
+/** The statements of an instruction on values of 64 bits; undefined where GPUs lack it. */
+function wideInstruction(
+  { op, dtype, args, value }: ScalarInstr,
+  from: NumericDType,
+  id: number,
+): string | undefined {
+  const [a, b, c] = args;
+  const set = (low: string, high: string): string => `let v${id}: u32 = ${low}; let h${id}: u32 = ${high};`;
+  if (op === 'const') {
+    if (dtype === 'int64' && !Number.isSafeInteger(value)) return undefined;
+    const bits = dtype === 'float64' ? Float64Array.of(value) : BigInt64Array.of(BigInt(value));
+    const [low, high] = new Uint32Array(bits.buffer);
+    return set(`${low}u`, `${high}u`);
+  }
+  if (op === 'select') return set(`select(v${c}, v${b}, v${a})`, `select(h${c}, h${b}, v${a})`);
+  if (op !== 'cast') return undefined;
+  if (from === dtype) return set(`v${a}`, `h${a}`);
+  switch (`${from} ${dtype}`) {
+    case 'float32 float64':
+      return set(`doubleLow(v${a})`, `doubleHigh(v${a})`);
+    case 'int32 int64':
+      return set(`bitcast<u32>(v${a})`, `select(0u, 0xffffffffu, v${a} < 0)`);
+    case 'float64 float32':
+      return `let v${id}: f32 = doubleToF(v${a}, h${a});`;
+    case 'int64 int32':
+      return `let v${id}: i32 = bitcast<i32>(v${a});`;
+    default:
+      return undefined;
+  }
 }
 
 /** The values that the outputs follow from. */

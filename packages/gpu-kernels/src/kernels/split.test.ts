@@ -9,14 +9,16 @@ it('splits a program into what GPUs compute and what they do not', () => {
     s.add(sum, s.mul(x, 4)),
     s.cast(step, 'float64'),
     s.exp(x),
+    s.cast(s.exp(x), 'float64'),
   ]);
-  const [ofGpu, ofHost] = splitProgram(program) ?? [];
+  const [ofHost, wide, ofGpu] = splitProgram(program) ?? [];
   expect([ofGpu?.inputs, ofGpu?.outputs, ofGpu?.program.inputs]).toEqual([
     [1, 2],
     [1, 3],
     ['float32', 'float32'],
   ]);
   expect([ofHost?.inputs, ofHost?.outputs, ofHost?.program.inputs]).toEqual([[0], [0, 2], ['int64']]);
+  expect([wide?.inputs, wide?.outputs]).toEqual([[2], [4]]);
   expect(ofHost?.program.instrs.map(({ op }) => op)).toEqual(['const', 'add', 'cast']);
   expect(ofGpu?.program.instrs.map(({ op, args }) => [op, args])).toEqual([
     ['const', []],
@@ -24,6 +26,18 @@ it('splits a program into what GPUs compute and what they do not', () => {
     ['add', [0, 3]],
     ['exp', [1]],
   ]);
+});
+
+it('splits off what GPUs only move and cast, which is of 64 bits', () => {
+  const program = buildScalarProgram(['int64', 'bool', 'float32'], (s, step, isTaken, x) => [
+    s.select(isTaken, s.cast(s.add(s.cast(step, 'int32'), 1), 'int64'), step),
+    s.cast(s.mul(x, 2), 'float64'),
+    s.mul(x, 2),
+    s.add(step, 1),
+  ]);
+  const parts = splitProgram(program) ?? [];
+  expect(parts.map(({ outputs }) => outputs)).toEqual([[3], [0, 1], [2]]);
+  expect(parts.map(({ inputs }) => inputs)).toEqual([[0], [0, 1, 2], [2]]);
 });
 
 it('leaves a program whole that is all of the one or of the other', () => {

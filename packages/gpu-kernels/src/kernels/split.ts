@@ -1,5 +1,5 @@
-import type { ScalarProgram } from '@eagre/backend';
-import { scalarText } from './scalar-program.ts';
+import { dtypeOfValue, type ScalarProgram } from '@eagre/backend';
+import { isWide, scalarText } from './scalar-program.ts';
 
 /** Some of the results of a scalar program. */
 export interface ProgramPart {
@@ -9,19 +9,23 @@ export interface ProgramPart {
   readonly outputs: readonly number[];
 }
 
+const KINDS = ['host', 'wide', 'of wide', 'gpu'] as const;
+
 /**
- * The results of a program that GPUs can compute, and the others, which are the host's: plans compute small numbers together that have nothing to do with
- * each other, such as the steps of an optimizer, which the host knows, and the sums of metrics. Undefined where all are the one or the other.
+ * The results of a program by who computes them: the host, then GPUs where the results or what they are made of are single numbers of 64 bits,
+ * and where none are. Plans compute small numbers together that have nothing to do with each other, such as the steps of an optimizer, which
+ * the host knows, and the sums of metrics. Undefined where all are of one kind.
  */
-export function splitProgram(
-  program: ScalarProgram,
-): readonly [ofGpu: ProgramPart, ofHost: ProgramPart] | undefined {
-  const all = program.outputs.map((_, i) => i);
-  const isOfGpu = all.map((i) => scalarText(partOf(program, [i]).program) !== undefined);
-  const [own, others] = [true, false].map((wanted) => all.filter((i) => isOfGpu[i] === wanted));
-  return own.length === 0 || others.length === 0
-    ? undefined
-    : [partOf(program, own), partOf(program, others)];
+export function splitProgram(program: ScalarProgram): readonly ProgramPart[] | undefined {
+  const kinds = program.outputs.map((id, i): (typeof KINDS)[number] => {
+    const part = partOf(program, [i]).program;
+    if (scalarText(part) !== undefined) return 'gpu';
+    if (scalarText(part, true) === undefined) return 'host';
+    return isWide(dtypeOfValue(program, id)) ? 'wide' : 'of wide';
+  });
+  const parts = KINDS.map((kind) => kinds.flatMap((one, i) => (one === kind ? [i] : [])));
+  const some = parts.filter((part) => part.length > 0);
+  return some.length < 2 ? undefined : some.map((part) => partOf(program, part));
 }
 
 /** What some of the outputs follow from, and nothing else. */

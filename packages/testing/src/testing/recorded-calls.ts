@@ -1,7 +1,13 @@
 // Calls of kernels for GPUs that a recorder notes: those of all ops' samples, larger ones, and those that tensor cores make. Tests run them, and the tool that
 // compiles kernels for the package compiles their programs.
 import { GradientTape } from '@eagre/autodiff';
-import { type NumericDType, registerBackend, type TensorRef } from '@eagre/backend';
+import {
+  buildScalarProgram,
+  type NumericDType,
+  product,
+  registerBackend,
+  type TensorRef,
+} from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import * as core from '@eagre/core';
 import { constant, type Tensor, withBackend } from '@eagre/core';
@@ -25,6 +31,52 @@ export function recordCalls(): Recorder {
     }
   }
   recordLarge(recorder);
+  recordWide(recorder);
+  return recorder;
+}
+
+/** Programs that move and cast single numbers of 64 bits, and make others of them. */
+export function recordWide(recorder: Recorder = new Recorder(jsBackend)): Recorder {
+  Object.assign(recorder, { label: 'numbers of 64 bits', ulp: 0 });
+  const of = (dtype: NumericDType, value: number, ...shape: number[]): TensorRef =>
+    tensor(dtype, shape, Array(product(shape)).fill(value) as number[]);
+  const counts = buildScalarProgram(['int64', 'float64', 'bool', 'float32', 'int32'], (s, n, x, is, f, i) => [
+    s.select(is, s.cast(s.add(s.cast(n, 'int32'), 1), 'int64'), n),
+    s.cast(f, 'float64'),
+    s.select(is, x, 0.1),
+    s.cast(s.neg(i), 'int64'),
+    s.mul(s.cast(x, 'float32'), f),
+    s.not(is),
+  ]);
+  const run = recorder.elementwise(counts);
+  for (const count of [0, 7, -1, 2 ** 31 - 1, -(2 ** 31)])
+    for (const x of [0, -0, 1, 0.1, -1e30, Number.NaN, Number.POSITIVE_INFINITY, 1.5 * 2 ** -126])
+      for (const is of [0, 1])
+        run(
+          [of('int64', count), of('float64', x, 1), of('bool', is), of('float32', x), of('int32', count)],
+          (['int64', 'float64', 'float64', 'int64', 'float32', 'bool'] as const).map((dtype) =>
+            of(dtype, 1, 1),
+          ),
+          {},
+        );
+  const rows = recorder.elementwise(
+    buildScalarProgram(['float32', 'float64', 'bfloat16', 'int64'], (s, x, rate, y, n) => [
+      s.mul(x, s.cast(rate, 'float32')),
+      s.cast(s.add(s.cast(y, 'float32'), s.cast(rate, 'float32')), 'bfloat16'),
+      s.lt(s.cast(n, 'int32'), 3),
+    ]),
+  );
+  for (const shape of [[], [1], [7], [3, 5], [2, 300]])
+    rows(
+      [
+        of('float32', 3, ...shape),
+        of('float64', 0.3),
+        of('bfloat16', 2, ...shape.slice(-1)),
+        of('int64', 3, 1),
+      ],
+      (['float32', 'bfloat16', 'bool'] as const).map((dtype) => of(dtype, 1, ...shape)),
+      {},
+    );
   return recorder;
 }
 

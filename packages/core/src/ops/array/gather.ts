@@ -3,11 +3,13 @@ import type { IntegerLike, IntegersLike, ShapeLike } from '../../arguments/argum
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkOneOf } from '../../arguments/checks.ts';
-import { context, inInitScope } from '../../dispatch/context.ts';
+import { context, inInitScope, withoutTapes } from '../../dispatch/context.ts';
+import { onBackend } from '../../dispatch/device.ts';
 import { atRunTime } from '../../dispatch/host.ts';
-import { defineOp, execute1, type Op, type OpSpec, pair } from '../../dispatch/op.ts';
+import { defineOp, execute1, type Op, type OpSpec, opHooks, pair } from '../../dispatch/op.ts';
 import { integers, type Sample, uniform, values } from '../../dispatch/samples.ts';
 import { knownTensor } from '../../dispatch/symbolic.ts';
+import { inScope } from '../../scopes/scope.ts';
 import { addDims, type Dim, identicalDims, isExpression, mulDims } from '../../shapes/dim.ts';
 import { dims, dimsOf, sizeOfDims, toShape } from '../../shapes/dims.ts';
 import { checkShape, listOf, normalizeAxis, type Shape, sameShape, showShape } from '../../shapes/shape.ts';
@@ -16,6 +18,7 @@ import { differs, hostDims, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, checkDTypeName } from '../../tensor/dtypes.ts';
 import { emptyTensor, hostValues, spaceOf, Tensor, uploaded, viewOf } from '../../tensor/tensor.ts';
+import { notEqual } from '../elementwise/logic.ts';
 import { where } from '../elementwise/select.ts';
 import { blanks } from './blanks.ts';
 import { range, zeros } from './creation.ts';
@@ -475,16 +478,30 @@ function onAndOff(on: TensorLike, off: TensorLike, wanted: DType | undefined): T
   });
 }
 
+/** Those that devices compare and count by themselves. */
+const counted: ReadonlySet<DType> = new Set(['bool', 'uint8', 'int32', 'float32', 'float16', 'bfloat16']);
+
+/** How many elements are not 0. A device counts them, so that the count alone is read. */
+function countOn(x: Tensor): number {
+  if (!x.storage.allocator.isHost && counted.has(x.dtype) && x.size > 1)
+    return onBackend(x.backend, () =>
+      withoutTapes(() =>
+        inScope(() => Number(opHooks.sumTo(opHooks.cast(notEqual(x, 0), 'int32'), []).item())),
+      ),
+    );
+  const view = hostValues(x);
+  let n = 0;
+  for (let i = 0; i < view.length; i++) if (Number(view[i]) !== 0) n++;
+  return n;
+}
+
 /** The coordinates of the elements that are not 0. */
 const nonzeroOp: Op = defineOp({
   name: 'Where',
   kernel: 'Nonzero',
   infer: ([x]) => {
     // How many there are is only in the values.
-    const view = hostValues(x);
-    let n = 0;
-    for (let i = 0; i < view.length; i++) if (Number(view[i]) !== 0) n++;
-    return { dtype: 'int64', shape: [n, x.rank] };
+    return { dtype: 'int64', shape: [countOn(x), x.rank] };
   },
   valueSized: ([x], _, size) => [{ dtype: 'int64', shape: [size(), x.rank] }],
   notDifferentiable: 'the result is indices',
