@@ -1,5 +1,5 @@
 import '@eagre/backend-js';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import * as tf from './index.ts';
 
 const { debugging: d } = tf;
@@ -143,5 +143,32 @@ describe('equalityTester', () => {
   test('what differs shows its values', () => {
     expect(() => expect([tf.constant([5, 6])]).toEqual([tf.constant([5, 7])])).toThrow(/to deeply equal/);
     expect(d.equalityTester(1, tf.constant(1))).toBeUndefined();
+  });
+});
+
+describe('devices', () => {
+  test('ops of eager code tell where they run', () => {
+    const said = vi.spyOn(console, 'info').mockImplementation(() => {});
+    try {
+      d.setLogDevicePlacement(true);
+      expect(d.getLogDevicePlacement()).toBe(true);
+      const x = tf.ones([2, 2]);
+      said.mockClear();
+      tf.device('/cpu:0', () => tf.matmul(x, x).add(1));
+      expect(said.mock.calls.map(([text]) => text)).toEqual(
+        expect.arrayContaining([
+          'Executing op MatMul in device /device:CPU:0',
+          'Executing op AddV2 in device /device:CPU:0',
+        ]),
+      );
+      d.setLogDevicePlacement(false);
+      said.mockClear();
+      tf.matmul(x, x);
+      expect(said).not.toHaveBeenCalled();
+    } finally {
+      d.setLogDevicePlacement(false);
+      said.mockRestore();
+    }
+    expect(() => d.setLogDevicePlacement('yes' as never)).toThrow(tf.InvalidArgumentError);
   });
 });

@@ -8,6 +8,7 @@ import {
   InvalidArgumentError,
   isComplex,
   partsOf,
+  placement,
 } from '@eagre/backend';
 import type { IntegerLike, IntegersLike } from './arguments/argument-kinds.ts';
 import * as kind from './arguments/argument-kinds.ts';
@@ -18,7 +19,14 @@ import { atRunTime, type HostFunction } from './dispatch/host.ts';
 import { type Attrs, defineOp, execute1, type Op, pair } from './dispatch/op.ts';
 import { uniform } from './dispatch/samples.ts';
 import { bitcast } from './ops/elementwise/cast.ts';
-import { broadcastShapes, checkList, type PartialShape, sameShape, showShape } from './shapes/shape.ts';
+import {
+  broadcastShapes,
+  checkFlag,
+  checkList,
+  type PartialShape,
+  sameShape,
+  showShape,
+} from './shapes/shape.ts';
 import { type TensorLike, toOwnTensor, toTensor } from './tensor/convert.ts';
 import { hasGradient, isFloating, isInteger } from './tensor/dtypes.ts';
 import { aliasTensor, hostValues, Tensor } from './tensor/tensor.ts';
@@ -455,6 +463,25 @@ export const disableCheckNumerics: NamedFunction<[], [], unknown, void> = define
   () => {
     context.tapes = context.tapes.filter((t) => t !== watcher);
   },
+);
+
+// ---- devices
+
+/**
+ * Has the console tell on which device ops run: of eager code each op when it runs, of a traced function each call of a kernel once, when the function is made
+ * ready for the sizes of its inputs.
+ */
+export const setLogDevicePlacement: NamedFunction<[enabled: boolean], ['enabled'], unknown, void> =
+  defineFunction('tf.debugging.setLogDevicePlacement', { enabled: kind.asIs }, {}, (enabled) => {
+    placement.logs = checkFlag(enabled, 'enabled', 'tf.debugging.setLogDevicePlacement');
+  });
+
+/** What `setLogDevicePlacement` set. */
+export const getLogDevicePlacement: NamedFunction<[], [], unknown, boolean> = defineFunction(
+  'tf.debugging.getLogDevicePlacement',
+  {},
+  {},
+  () => placement.logs,
 );
 
 // ---- tests

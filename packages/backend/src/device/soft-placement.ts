@@ -15,7 +15,9 @@ export const placement: {
   policy: 'silent' | 'warn' | 'explicit';
   /** Whether devices may multiply numbers of float32 with fewer bits. */
   tensorFloat32: boolean;
-} = { soft: true, synchronous: false, policy: 'silent', tensorFloat32: true };
+  /** Whether it is said of each op on which device it runs. */
+  logs: boolean;
+} = { soft: true, synchronous: false, policy: 'silent', tensorFloat32: true, logs: false };
 
 /** How often kernels ran on the host instead of the device of this memory. */
 const counts = new WeakMap<Allocator, number>();

@@ -199,6 +199,7 @@ export function execute(op: Op, inputs: readonly Tensor[], attrs: Attrs = noAttr
   const { tracer } = context;
   if (tracer !== null) return tracer.execute(op, inputs, attrs);
   const local = toBackend(inputs, op);
+  if (placement.logs) logPlacement(op);
   const { record } = profiling;
   const begin = record === null ? 0 : performance.now();
   let outputs: readonly Tensor[];
@@ -253,6 +254,13 @@ export function toBackend(inputs: readonly Tensor[], op: Op): readonly Tensor[] 
 }
 
 /** What `tf.config.experimental.setDevicePolicy` wants of an input that is on another device. */
+/** Those of other ops are made of such. */
+function logPlacement({ name, isComposite }: Op): void {
+  const backend = currentBackend();
+  if (!isComposite && backend !== symbolic)
+    console.info(`Executing op ${name} in device ${deviceName(backend)}`);
+}
+
 function checkPlaces(op: Op, input: Tensor, i: number, backend: Backend): void {
   const [from, to] = [input.device, deviceName(backend)];
   // A copy in the open is what this asks for.

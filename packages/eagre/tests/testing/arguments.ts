@@ -409,6 +409,7 @@ const own: Readonly<Record<string, Arguments>> = {
   'debugging.assertScalar': { x: 1 },
   'debugging.assertShapes': { pairs: [[square, ['n', 2]]] },
   'debugging.assertShallowStructure': {},
+  'debugging.setLogDevicePlacement': { enabled: false },
   'debugging.assertType': {},
   'image.adjustBrightness': { images, delta: 0.1 },
   'image.adjustContrast': { images, contrastFactor: 2 },

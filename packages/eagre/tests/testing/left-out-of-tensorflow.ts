@@ -24,8 +24,8 @@ export const leftOutOfTensorFlow: readonly { readonly what: RegExp; readonly why
     why: 'they change what Python calls make, for which there is no hook here',
   },
   {
-    what: /^debugging\.(enable|disable)_traceback_filtering$|^debugging\.is_traceback_filtering_enabled$|^debugging\.(get|set)_log_device_placement$|^debugging\.experimental\./,
-    why: 'stacks are those of JavaScript, and where ops run is told by tensors',
+    what: /^debugging\.(enable|disable)_traceback_filtering$|^debugging\.is_traceback_filtering_enabled$|^debugging\.experimental\./,
+    why: 'stacks are those of JavaScript',
   },
   {
     what: /^image\.(generate_bounding_box_proposals)$/,

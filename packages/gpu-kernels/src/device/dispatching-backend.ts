@@ -77,7 +77,7 @@ function planIssuer(lower: Lower): Issuer {
 }
 
 /** So many calls of a kernel are known at once. */
-const MOST_KNOWN = 1024;
+const MOST_KNOWN = 256;
 
 /** Of single calls, which are looked at once for their shapes and attributes. */
 function callIssuer(lower: Lower): Issuer {

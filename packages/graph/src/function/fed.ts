@@ -1,12 +1,29 @@
 // Random draws that a run is given: the host makes them before it starts.
-import { type Backend, type Executable, type Plan, type Storage, throwIfAborted } from '@eagre/backend';
-import { drawWords, writeDraw } from '@eagre/core/internal';
+import {
+  type Backend,
+  type Executable,
+  type Plan,
+  placement,
+  type Storage,
+  throwIfAborted,
+} from '@eagre/backend';
+import { deviceName, drawWords, writeDraw } from '@eagre/core/internal';
 import type { Feed } from '../lowering/lower-ops.ts';
 
 /** Makes a plan ready whose last inputs are `feeds`; runs are given the others. */
 export function prepareFed(backend: Backend, plan: Plan, feeds: readonly Feed[]): Executable {
+  if (placement.logs) logPlacement(backend, plan);
   const executable = backend.prepare(plan);
   return feeds.length === 0 ? executable : new FedExecutable(backend, executable, feeds);
+}
+
+/** Tells on which device the calls of a plan run, and those of its branches and loops. */
+function logPlacement(backend: Backend, { calls }: Plan): void {
+  for (const { name, kernel, bodies = [] } of calls) {
+    const what = typeof kernel === 'string' ? kernel : 'an elementwise function';
+    console.info(`${name}: (${what}): ${deviceName(backend)}`);
+    for (const body of bodies) logPlacement(backend, body);
+  }
 }
 
 class FedExecutable implements Executable {

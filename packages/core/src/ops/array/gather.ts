@@ -4,7 +4,6 @@ import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkOneOf } from '../../arguments/checks.ts';
 import { context, inInitScope, withoutTapes } from '../../dispatch/context.ts';
-import { onBackend } from '../../dispatch/device.ts';
 import { atRunTime } from '../../dispatch/host.ts';
 import { defineOp, execute1, type Op, type OpSpec, opHooks, pair } from '../../dispatch/op.ts';
 import { integers, type Sample, uniform, values } from '../../dispatch/samples.ts';
@@ -484,10 +483,8 @@ const counted: ReadonlySet<DType> = new Set(['bool', 'uint8', 'int32', 'float32'
 /** How many elements are not 0. A device counts them, so that the count alone is read. */
 function countOn(x: Tensor): number {
   if (!x.storage.allocator.isHost && counted.has(x.dtype) && x.size > 1)
-    return onBackend(x.backend, () =>
-      withoutTapes(() =>
-        inScope(() => Number(opHooks.sumTo(opHooks.cast(notEqual(x, 0), 'int32'), []).item())),
-      ),
+    return withoutTapes(() =>
+      inScope(() => Number(opHooks.sumTo(opHooks.cast(notEqual(x, 0), 'int32'), []).item())),
     );
   const view = hostValues(x);
   let n = 0;
