@@ -151,7 +151,7 @@ void Device::check_usable() const {
   if (lost_.empty()) return;
   // What has ended it is told first.
   if (late_ != nullptr) std::rethrow_exception(std::exchange(late_, nullptr));
-  throw Failure("UNAVAILABLE", "the GPU is lost (" + lost_ + "): its tensors are gone; the driver wants a new process", lost_);
+  throw Failure("UNAVAILABLE", "the GPU is lost (" + lost_ + "): its tensors are gone, and the driver wants a new process; under tf.device('/cpu:0') this one goes on", lost_);
 }
 
 void Device::enter() const {

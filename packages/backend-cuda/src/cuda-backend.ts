@@ -7,6 +7,7 @@ import {
   type Plan,
   placement,
   type Storage,
+  unregisterBackend,
   type Watcher,
 } from '@eagre/backend';
 import {
@@ -121,6 +122,7 @@ export class CudaBackend extends DispatchingBackend {
 
   /** Gives the GPU back. What is still on it is gone. */
   close(): void {
+    unregisterBackend(this);
     this.allocator.close();
     called(() => this.#device.close());
   }

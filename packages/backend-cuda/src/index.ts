@@ -1,5 +1,6 @@
 /**
- * GPUs of NVIDIA in Node, on Linux: `/gpu:0` through the driver. Importing it registers a backend for each GPU where the driver is found; programs choose it by `tf.device('/gpu:0')`.
+ * GPUs of NVIDIA in Node, on Linux, through the driver. Importing it registers a backend for each GPU, where the driver is found. Ops run on the first one then, `/gpu:0`, unless
+ * `tf.device` places them elsewhere.
  */
 import { type Backend, EagreError, registerBackend, UnavailableError } from '@eagre/backend';
 import { openWatcher } from '@eagre/backend-native';
@@ -47,7 +48,7 @@ export function openCuda(): readonly [GpuBackend, ...GpuBackend[]] {
     for (const backend of backends) backend.close();
     throw error;
   }
-  // Behind the CPU, which stays what ops run on where nobody says otherwise.
+  // Behind the CPU in lists of devices.
   for (const backend of backends) registerBackend(backend, -1);
   return backends;
 }

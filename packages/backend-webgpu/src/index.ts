@@ -1,6 +1,6 @@
 /**
- * GPUs through WebGPU: `/gpu:0` in browsers, and in Node where the package `webgpu` is installed. Importing it registers the backend where there is a GPU;
- * programs choose it by `tf.device('/gpu:0')`.
+ * GPUs through WebGPU, in browsers, and in Node where the package `webgpu` is installed. Importing it registers the backend, where there is a GPU. Ops run there then, on `/gpu:0`,
+ * unless `tf.device` places them elsewhere.
  */
 import { type Backend, EagreError, registerBackend, type Watcher } from '@eagre/backend';
 import { openGpuDevice } from './gpu-device.ts';
@@ -19,7 +19,7 @@ export interface GpuBackend extends Backend {
 export async function openWebGpu(): Promise<GpuBackend> {
   const device = await openGpuDevice();
   const backend = new WebGpuBackend(device, await watcherOf());
-  // Behind the CPU, which stays what ops run on where nobody says otherwise, and behind CUDA.
+  // Behind the CPU in lists of devices, and behind CUDA.
   registerBackend(backend, -2);
   return backend;
 }

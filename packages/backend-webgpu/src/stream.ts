@@ -93,7 +93,9 @@ export class Stream {
   /** @throws UnavailableError when the device is lost. */
   checkAlive(): void {
     if (this.#lost !== undefined)
-      throw new UnavailableError(`the GPU is lost (${this.#lost}): its tensors are gone; open it again`);
+      throw new UnavailableError(
+        `the GPU is lost (${this.#lost}): its tensors are gone; open it again by openWebGpu(), or go on under tf.device('/cpu:0')`,
+      );
   }
 
   create(bytes: number): DeviceBuffer {

@@ -1,4 +1,11 @@
-import { type Allocator, hostOf, InternalError, type Storage, type Watcher } from '@eagre/backend';
+import {
+  type Allocator,
+  hostOf,
+  InternalError,
+  type Storage,
+  unregisterBackend,
+  type Watcher,
+} from '@eagre/backend';
 import {
   bytesOfOperand,
   copy,
@@ -41,6 +48,7 @@ export class WebGpuBackend extends DispatchingBackend {
 
   /** Gives the device back. What is still on it is gone. */
   close(): void {
+    unregisterBackend(this);
     this.#device.destroy();
   }
 

@@ -408,6 +408,45 @@ describe('training on a device', () => {
     }
   });
 
+  test('a variable is made where ops run, and not where its value lies', () => {
+    const x = tf.ones([3]);
+    const v = tf.device('/remote:0', () => new tf.Variable(x));
+    expect([v.device, v.array(), x.device]).toEqual(['/device:REMOTE:0', [1, 1, 1], '/device:CPU:0']);
+    expect(new tf.Variable(v).device).toBe('/device:CPU:0');
+    tf.device('/remote:0', () => v.assign(x.mul(2)));
+    expect([v.array(), x.array(), new tf.Variable('a').device]).toEqual([
+      [2, 2, 2],
+      [1, 1, 1],
+      '/device:CPU:0',
+    ]);
+    const make = tf.function(() => {
+      made ??= new tf.Variable(x);
+      return made.mul(2);
+    });
+    let made: tf.Variable | undefined;
+    expect(tf.device('/remote:1', () => make()).array()).toEqual([2, 2, 2]);
+    expect(made?.device).toBe('/device:REMOTE:1');
+  });
+
+  test('numbers that the host computes are changed in place, eagerly and in graphs', () => {
+    for (const isTraced of [false, true])
+      tf.device('/remote:0', () => {
+        const schedule = new tf.optimizers.schedules.ExponentialDecay(0.3, 10, 0.5);
+        const optimizer = new tf.optimizers.SGD({ learningRate: schedule, momentum: 0.5 });
+        const w = new tf.Variable(tf.constant(0, 'float64'));
+        optimizer.build([w]);
+        const step = (): unknown => optimizer.applyGradients([tf.constant(-1, 'float64')], [w]);
+        const run = isTraced ? tf.function(step) : step;
+        let [expected, velocity] = [0, 0];
+        for (let i = 0; i < 4; i++) {
+          run();
+          velocity = 0.5 * velocity + schedule(i);
+          expected += velocity;
+          expect(w.item(), `${isTraced} ${i}`).toBeCloseTo(expected, 12);
+        }
+      });
+  });
+
   test('datasets make their elements on the CPU', () => {
     using _ = tf.device('/remote:0');
     const dataset = tf.data.Dataset.fromTensorSlices(tf.range(6))

@@ -37,7 +37,10 @@ describe.skipIf(!isTested)('logical devices of GPUs', { timeout: 120_000 }, () =
     config.setVisibleDevices(gpus[1], 'GPU');
     expect(names()).toEqual(['/device:GPU:0']);
     expect(tf.device('/gpu:0', () => megabytes(9)).device).toBe('/device:GPU:0');
+    // Ops that nobody places run there.
+    expect(tf.ones([1]).backend).toBe(tf.device('/gpu:0', () => tf.ones([1])).backend);
     config.setVisibleDevices([], 'GPU');
+    expect(tf.ones([1]).device).toBe('/device:CPU:0');
     expect(() => tf.device('/gpu:0', () => 1)).toThrow(tf.errors.NotFoundError);
   });
 

@@ -5,6 +5,8 @@ import * as tf from '../src/index.ts';
 import { mixedSteps } from './testing/mixed-steps.ts';
 
 const { webgpuBackend, webgpuUnavailable } = await import('@eagre/backend-webgpu');
+// What nobody places is computed by the processor here, to compare with.
+tf.device('/cpu:0');
 if (webgpuBackend === undefined) console.log(`WebGPU is not tested: ${webgpuUnavailable}`);
 
 const sines = (...shape: number[]): tf.Tensor => {

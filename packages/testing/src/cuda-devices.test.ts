@@ -12,6 +12,8 @@ import { fakeCuda, hasFakeCuda, withFake } from '../../backend-cuda/src/testing/
 
 process.env['FAKE_CUDA_DEVICES'] = '2';
 const { cudaBackend, cudaUnavailable } = await import('@eagre/backend-cuda');
+// What nobody places is computed by the processor here, to compare with.
+device('/cpu:0');
 const isTested = hasFakeCuda && cudaBackend !== undefined;
 if (!isTested) console.log(`Two GPUs are not tested: ${cudaUnavailable}`);
 

@@ -12,6 +12,8 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { hasFakeCuda, withFake } from '../../backend-cuda/src/testing/fake-cuda.ts';
 
 const { cudaBackend } = await import('@eagre/backend-cuda');
+// What nobody places is computed by the processor here, to compare with.
+device('/cpu:0');
 const isTested = hasFakeCuda && cudaBackend !== undefined;
 
 const onGpu = <T>(fn: () => T): T => device('/gpu:0', fn);

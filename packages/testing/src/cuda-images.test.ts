@@ -24,6 +24,8 @@ import { fakeCuda, hasFakeCuda, withFake } from '../../backend-cuda/src/testing/
 import { temporaryFolder } from './temporary.ts';
 
 const { cudaBackend, cudaUnavailable, openCuda } = await import('@eagre/backend-cuda');
+// What nobody places is computed by the processor here, to compare with.
+device('/cpu:0');
 const isTested = hasFakeCuda && cudaBackend !== undefined;
 if (!isTested) console.log(`CUDA is not tested: ${cudaUnavailable}`);
 

@@ -13,6 +13,8 @@ import { temporaryFolder } from './temporary.ts';
 import { generator } from './values.ts';
 
 const { cudaBackend, openCuda } = await import('@eagre/backend-cuda');
+// What nobody places is computed by the processor here, to compare with.
+device('/cpu:0');
 const isTested = hasFakeCuda && cudaBackend !== undefined;
 
 const onGpu = <T>(fn: () => T): T => device('/gpu:0', fn);

@@ -17,6 +17,8 @@ import { generator } from './values.ts';
 
 process.env['FAKE_CUDA_DEVICES'] = '2';
 const { cudaBackend, cudaUnavailable, openCuda } = await import('@eagre/backend-cuda');
+// What nobody places is computed by the processor here, to compare with.
+device('/cpu:0');
 const isTested = hasFakeCuda && cudaBackend !== undefined;
 if (!isTested) console.log(`Products by cuBLASLt are not tested: ${cudaUnavailable}`);
 

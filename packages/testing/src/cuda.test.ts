@@ -6,7 +6,12 @@ import { GradientTape } from '@eagre/autodiff';
 import { type Backend, getBackend, listBackends } from '@eagre/backend';
 import * as core from '@eagre/core';
 import { constant, device, memory, type Tensor, Variable } from '@eagre/core';
-import { enableTensorFloat32Execution, listOps, tensorFloat32ExecutionEnabled } from '@eagre/core/internal';
+import {
+  enableTensorFloat32Execution,
+  inContext,
+  listOps,
+  tensorFloat32ExecutionEnabled,
+} from '@eagre/core/internal';
 import { tfFunction } from '@eagre/graph';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { called, loadCudaAddon } from '../../backend-cuda/src/addon.ts';
@@ -16,6 +21,8 @@ import { fakeCuda, hasFakeCuda, withFake } from '../../backend-cuda/src/testing/
 import { conformanceSuite } from './conformance-suite.ts';
 
 const { cudaBackend, cudaUnavailable, openCuda } = await import('@eagre/backend-cuda');
+// What nobody places is computed by the processor here, to compare with.
+device('/cpu:0');
 const isTested = hasFakeCuda && cudaBackend !== undefined;
 if (!isTested) console.log(`CUDA is not tested: ${cudaUnavailable}`);
 const backend = cudaBackend as Backend;
@@ -61,7 +68,7 @@ it('looks for libraries where they are named, and else where they are installed'
 describe.skipIf(!isTested)('CUDA, on a fake driver', { timeout: 120_000 }, () => {
   afterEach(() => core.setSoftDevicePlacement(true));
 
-  it('is a device, and not what ops run on where nobody asks for it', () => {
+  it('is a device, on which ops run that nobody places', () => {
     expect(core.listPhysicalDevices('GPU')).toEqual([{ name: '/physical_device:GPU:0', deviceType: 'GPU' }]);
     expect(backend.description).toBe('CUDA 12.8, a fake GPU on the processor, compute capability 9.0');
     const x = onGpu(() => core.ones([2, 3]).add(1));
@@ -70,7 +77,7 @@ describe.skipIf(!isTested)('CUDA, on a fake driver', { timeout: 120_000 }, () =>
       [2, 2, 2],
       [2, 2, 2],
     ]);
-    expect(core.ones([2]).device).toBe('/device:CPU:0');
+    expect(inContext({ backend: null }, () => core.ones([2])).device).toBe('/device:GPU:0');
   });
 
   it('gives no argument to the driver that would leave the memory', () => {
@@ -293,6 +300,8 @@ describe.skipIf(!isTested)('CUDA, on a fake driver', { timeout: 120_000 }, () =>
     expect(openCuda).toThrow(core.UnavailableError);
     expect(getBackend('cuda')).toBe(backend);
     (backend as unknown as { close(): void }).close();
-    expect(() => onGpu(() => core.ones([5]).add(1))).toThrow(core.FailedPreconditionError);
+    expect(() => onGpu(() => core.ones([5]).add(1))).toThrow(/there is no device '\/gpu:0'/);
+    expect(() => bad.array()).toThrow(core.FailedPreconditionError);
+    expect(inContext({ backend: null }, () => core.ones([3]).add(1)).device).toBe('/device:CPU:0');
   });
 });

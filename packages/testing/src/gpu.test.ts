@@ -6,7 +6,7 @@ import { GradientTape } from '@eagre/autodiff';
 import type { NumericDType } from '@eagre/backend';
 import * as core from '@eagre/core';
 import { constant, device, memory, type Tensor, Variable } from '@eagre/core';
-import { enableTensorFloat32Execution, execute, listOps, type Op } from '@eagre/core/internal';
+import { enableTensorFloat32Execution, execute, inContext, listOps, type Op } from '@eagre/core/internal';
 import { tfFunction } from '@eagre/graph';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { conformanceSuite } from './conformance-suite.ts';
@@ -16,6 +16,8 @@ import { generator } from './values.ts';
 
 if (process.env.EAGRE_FAKE_GPU) await import('../../backend-cuda/src/testing/fake-cublaslt.ts');
 const { cudaBackend, cudaUnavailable } = await import('@eagre/backend-cuda');
+// What nobody places is computed by the processor here, to compare with.
+device('/cpu:0');
 type GpuBackend = import('@eagre/backend-cuda').GpuBackend;
 const backend = cudaBackend as GpuBackend;
 const library = cudaBackend?.productLibrary;
@@ -72,6 +74,7 @@ describe.skipIf(cudaBackend === undefined)('the GPU', { timeout: TIMEOUT }, () =
       deviceType: 'GPU',
     });
     expect(onGpu(() => core.ones([2, 3]).add(1)).device).toBe('/device:GPU:0');
+    expect(inContext({ backend: null }, () => core.ones([2, 3]).add(1)).device).toBe('/device:GPU:0');
   });
 
   it.each([

@@ -197,6 +197,8 @@ function bytesOf(storage: Storage, bytes: number): Uint8Array {
 }
 
 export interface RemoteOptions {
+  /** `REMOTE` unless given. */
+  readonly type?: string;
   readonly index?: number;
   /** Bytes of memory; 64 MiB unless given. */
   readonly memory?: number;
@@ -208,7 +210,7 @@ export interface RemoteOptions {
 
 export class RemoteBackend implements Backend {
   readonly name: string;
-  readonly deviceType = 'REMOTE';
+  readonly deviceType: string;
   readonly deviceIndex: number;
   readonly description = 'a device for tests, which works later';
   readonly allocator: RemoteAllocator;
@@ -216,8 +218,12 @@ export class RemoteBackend implements Backend {
   readonly #lacks: ReadonlySet<KernelName>;
 
   /** @param host whose kernels do the work. */
-  constructor(host: Backend, { index = 0, memory = 64 << 20, watcher, lacks = [] }: RemoteOptions = {}) {
-    this.name = index === 0 ? 'remote' : `remote${index}`;
+  constructor(
+    host: Backend,
+    { type = 'REMOTE', index = 0, memory = 64 << 20, watcher, lacks = [] }: RemoteOptions = {},
+  ) {
+    this.name = `${type.toLowerCase()}${index === 0 ? '' : index}`;
+    this.deviceType = type;
     this.deviceIndex = index;
     this.#host = host;
     this.#lacks = new Set(lacks);

@@ -2,9 +2,10 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
 import '../../backend-webgpu/src/testing/swiftshader.ts';
-import { type Backend, readStorage, type Storage } from '@eagre/backend';
+import { type Backend, readStorage, registerBackend, type Storage } from '@eagre/backend';
 import * as core from '@eagre/core';
 import { constant, device, memory, type Tensor, withBackend } from '@eagre/core';
+import { inContext } from '@eagre/core/internal';
 import { tfFunction } from '@eagre/graph';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -12,6 +13,8 @@ import { conformanceSuite } from './conformance-suite.ts';
 import { randomPlan, runPlainly } from './random-plans.ts';
 
 const { openWebGpu, webgpuBackend, webgpuUnavailable } = await import('@eagre/backend-webgpu');
+// What nobody places is computed by the processor here, to compare with.
+device('/cpu:0');
 if (webgpuBackend === undefined) console.log(`WebGPU is not tested: ${webgpuUnavailable}`);
 const backend = webgpuBackend as Backend;
 
@@ -41,8 +44,8 @@ describe.skipIf(webgpuBackend === undefined)('WebGPU', { timeout: TIMEOUT }, () 
     ]);
   });
 
-  it('is not what ops run on where nobody asks for it', () => {
-    expect(core.ones([2]).device).toBe('/device:CPU:0');
+  it('is what ops run on that nobody places', () => {
+    expect(inContext({ backend: null }, () => core.ones([2])).device).toBe('/device:GPU:0');
   });
 
   it('reads at once and later', async () => {
@@ -237,10 +240,17 @@ describe.skipIf(webgpuBackend === undefined)('WebGPU', { timeout: TIMEOUT }, () 
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(() => x.data()).toThrow(core.UnavailableError);
     await expect(x.read()).rejects.toThrow(/the GPU is lost/);
+    const unplaced = (): Tensor => inContext({ backend: null }, () => core.ones([3]).add(1));
+    expect(unplaced().device).toBe('/device:CPU:0');
+    expect(() => onGpu(() => core.ones([3]).add(1))).toThrow(core.NotFoundError);
+    // One that is lost by itself is there until it is opened again.
+    registerBackend(webgpuBackend as Backend, -2);
     expect(() => onGpu(() => core.ones([3]).add(1))).toThrow(core.UnavailableError);
+    expect(unplaced).toThrow(/tf\.device\('\/cpu:0'\)/);
     expect(core.ones([3]).add(1).array()).toEqual([2, 2, 2]);
     const again = await openWebGpu();
     expect(onGpu(() => core.ones([3]).add(1)).backend).toBe(again);
+    expect(unplaced().backend).toBe(again);
     expect(withBackend('webgpu', () => core.ones([3]).add(1).array())).toEqual([2, 2, 2]);
     again.close();
   });

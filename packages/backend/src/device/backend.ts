@@ -58,19 +58,39 @@ const backends: Backend[] = [];
 /** Those that the program does not want to use. */
 const hidden = new Set<Backend>();
 let visible: readonly Backend[] = [];
+/** Of `visible`. */
+let preferred: Backend | undefined;
 
-/** Makes a backend available; the one of highest `priority` for its device type is used by default. */
+function showAllButHidden(): void {
+  visible = backends.filter((b) => !hidden.has(b));
+  preferred = visible.find(({ deviceType }) => deviceType === 'GPU') ?? visible[0];
+}
+
+/** Makes a backend available, instead of one of the same name; of those for the same device that of highest `priority` is used by default. */
 export function registerBackend(backend: Backend, priority = 0): void {
   const known = backends.findIndex((b) => b.name === backend.name);
   if (known >= 0) backends.splice(known, 1);
   priorities.set(backend, priority);
   backends.push(backend);
   backends.sort((a, b) => (priorities.get(b) ?? 0) - (priorities.get(a) ?? 0));
-  visible = backends.filter((b) => !hidden.has(b));
+  showAllButHidden();
 }
 const priorities = new WeakMap<Backend, number>();
 
-/** The backends that may be used, the preferred first. */
+/** Takes a backend away whose device was given back. */
+export function unregisterBackend(backend: Backend): void {
+  const known = backends.indexOf(backend);
+  if (known >= 0) backends.splice(known, 1);
+  showAllButHidden();
+}
+
+/** What runs ops that nobody places: a GPU, where there is one that may be used. */
+export function preferredBackend(): Backend {
+  if (preferred === undefined) throw new NotFoundError('no backend is registered');
+  return preferred;
+}
+
+/** The backends that may be used, by priority: those of the CPU come first. */
 export function listBackends(): readonly Backend[] {
   return visible;
 }
@@ -84,7 +104,7 @@ export function allBackends(): readonly Backend[] {
 export function hideBackends(those: Iterable<Backend>): void {
   hidden.clear();
   for (const backend of those) hidden.add(backend);
-  visible = backends.filter((b) => !hidden.has(b));
+  showAllButHidden();
 }
 
 /** @throws NotFoundError when no backend of that name was registered. */

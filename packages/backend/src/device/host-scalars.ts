@@ -1,4 +1,4 @@
-import { type Allocator, hostBytes, type Storage } from '../buffer/storage.ts';
+import { type Allocator, hostBytes, type Storage, sameBytes } from '../buffer/storage.ts';
 import { dtypeTraits } from '../dtype.ts';
 import type { Kernel, TensorRef } from './backend.ts';
 
@@ -57,8 +57,20 @@ export class HostScalars {
       for (const { storage } of outputs) this.#copies.delete(storage);
       return false;
     }
-    const given = inputs.map((t) => this.#local(t));
-    const made = outputs.map((t) => this.#local(t));
+    const lent: Storage[] = [];
+    const local = ({ dtype, shape, size }: TensorRef, at = -1): TensorRef => {
+      const storage = lent[at] ?? this.#host.allocate(SCALAR);
+      if (at < 0) lent.push(storage);
+      return { dtype, shape, size, storage };
+    };
+    const given = inputs.map((t) => local(t));
+    // Outputs that are inputs stay so: optimizers change in place what they are given.
+    const made = outputs.map((t) =>
+      local(
+        t,
+        inputs.findIndex(({ storage }) => sameBytes(storage, t.storage)),
+      ),
+    );
     try {
       inputs.forEach((t, i) => {
         const bytes = this.#copies.get(t.storage) as Uint8Array;
@@ -70,7 +82,7 @@ export class HostScalars {
         t.storage.allocator.write(t.storage, hostBytes(made[i].storage, bytes));
       });
     } finally {
-      for (const { storage } of [...given, ...made]) storage.release();
+      for (const storage of lent) storage.release();
     }
     return true;
   }
@@ -78,10 +90,6 @@ export class HostScalars {
   #knows(t: TensorRef): boolean {
     const known = t.size === 1 ? this.#copies.get(t.storage) : undefined;
     return known !== undefined && known.length >= dtypeTraits[t.dtype].bytes;
-  }
-
-  #local({ dtype, shape, size }: TensorRef): TensorRef {
-    return { dtype, shape, size, storage: this.#host.allocate(SCALAR) };
   }
 }
 

@@ -9,6 +9,8 @@ import { type Backend, type Kernel, listBackends, type TensorRef } from './backe
 export const placement: {
   /** Whether kernels that a device lacks run on the host. */
   soft: boolean;
+  /** Whether the program said where ops run now. */
+  isChosen: () => boolean;
   /** Whether devices that work later are waited for after each kernel, so that errors are thrown where they arise. */
   synchronous: boolean;
   /** What happens to an op of eager code whose inputs are on another device: they are copied, with a warning, or it is an error. */
@@ -17,7 +19,17 @@ export const placement: {
   tensorFloat32: boolean;
   /** Whether it is said of each op on which device it runs. */
   logs: boolean;
-} = { soft: true, synchronous: false, policy: 'silent', tensorFloat32: true, logs: false };
+} = {
+  soft: true,
+  isChosen: () => true,
+  synchronous: false,
+  policy: 'silent',
+  tensorFloat32: true,
+  logs: false,
+};
+
+/** Whether the host may stand in for a device: always for ops that nobody placed, as in TensorFlow. */
+const mayUseHost = (): boolean => placement.soft || !placement.isChosen();
 
 /** How often kernels ran on the host instead of the device of this memory. */
 const counts = new WeakMap<Allocator, number>();
@@ -39,12 +51,9 @@ export function placedKernel(
   dtypes: readonly NumericDType[],
 ): Kernel | undefined {
   const own = backend.kernel(name, dtypes);
-  if (own !== undefined || backend.allocator.isHost || !placement.soft) return own;
-  const host = hostOf(backend);
-  const kernel = host.kernel(name, dtypes);
-  if (kernel === undefined) return undefined;
-  warn(backend, name, dtypes);
-  return throughHost(kernel, host.allocator, backend.allocator);
+  if (own !== undefined || backend.allocator.isHost || !mayUseHost()) return own;
+  const kernel = hostOf(backend).kernel(name, dtypes);
+  return kernel && onHost(backend, name, dtypes, kernel);
 }
 
 const warned = new Set<string>();
@@ -55,21 +64,21 @@ function warn(backend: Backend, name: string, dtypes: readonly DType[]): void {
   if (warned.has(key)) return;
   warned.add(key);
   console.warn(
-    `${backend.name} has no kernel ${what}: it runs on the host, between copies there and back; ` +
-      'tf.config.setSoftDevicePlacement(false) makes this an error',
+    `${backend.name} has no kernel ${what}: it runs on the host, between copies there and back` +
+      (placement.isChosen() ? '; tf.config.setSoftDevicePlacement(false) makes this an error' : ''),
   );
 }
 
 /**
- * What a device does by a kernel of the host because it has none for this call: with a warning, and under soft placement only.
+ * What a device does by a kernel of the host because it has none for this call: with a warning.
  * @param what the kernel, for people.
- * @throws UnimplementedError when it is called without soft placement.
+ * @throws UnimplementedError when it is called without soft placement on a device that the program chose.
  */
 export function onHost(backend: Backend, what: string, dtypes: readonly DType[], kernel: Kernel): Kernel {
   const { allocator } = hostOf(backend);
   const run = throughHost(kernel, allocator, backend.allocator);
   return (inputs, outputs, attrs) => {
-    if (!placement.soft)
+    if (!mayUseHost())
       throw new UnimplementedError(`the ${backend.name} backend has no ${what} of ${dtypes.join(', ')}`);
     // Single numbers are steps, rates, sizes: the host knows them.
     if (outputs.some(({ size }) => size > 1)) warn(backend, what, dtypes);

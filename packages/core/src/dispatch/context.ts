@@ -2,10 +2,11 @@ import {
   type AttrValue,
   type Backend,
   type DType,
+  defaultBackend,
   FailedPreconditionError,
   InvalidArgumentError,
   type KernelName,
-  listBackends,
+  placement,
 } from '@eagre/backend';
 import { isRefusedPromise } from '../arguments/promises.ts';
 import type { DimExpr, Dims } from '../shapes/dim.ts';
@@ -127,6 +128,7 @@ const rest: Readonly<Context> = {
   restoring: null,
 };
 export const context: Context = { ...rest };
+placement.isChosen = () => (context.eagerBackend ?? context.backend) !== null;
 
 // By name, and not in a loop over names: a dataset sets the context aside for each element.
 
@@ -270,7 +272,7 @@ export function inGraphScope<T>(name: string, fn: () => T): T {
 
 /** The backend that runs ops now. */
 export function currentBackend(): Backend {
-  return context.backend ?? (listBackends()[0] as Backend);
+  return context.backend ?? defaultBackend();
 }
 
 /** Runs `fn` without any tape seeing it. */

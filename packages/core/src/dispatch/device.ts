@@ -5,6 +5,7 @@ import {
   getBackend,
   hardwareOf,
   hostFallbacks,
+  hostOf,
   InvalidArgumentError,
   limitMemory,
   listBackends,
@@ -210,8 +211,8 @@ export const getLogicalDeviceConfiguration: NamedFunction<
 });
 
 /**
- * Whether an op runs on the CPU, with a warning, where its device has no kernel for it; else that is an UnimplementedError. It does, unless
- * this is set to false.
+ * Whether an op runs on the CPU, with a warning, where the device that the program chose has no kernel for it; else that is an UnimplementedError. It
+ * does, unless this is set to false. Ops that nobody placed always do.
  */
 export const setSoftDevicePlacement: NamedFunction<[enabled: boolean], ['enabled'], unknown, void> =
   defineFunction('tf.config.setSoftDevicePlacement', { enabled: asIs }, {}, (enabled) => {
@@ -255,7 +256,7 @@ export const syncDevices: NamedFunction<[], [], unknown, void> = defineFunction(
 
 /**
  * Places ops: `tf.device('/cpu:0', fn)` runs `fn` there and returns its value; `using _ = tf.device('/cpu:0')` holds until
- * the block ends. Names as in TensorFlow: `/cpu:0`, `CPU:0`, `/device:GPU:0`. Ops of a traced function run there at each call; those that
+ * the block ends. Ops that nobody places run on the first GPU, where a package that adds one is imported and finds it, else on the CPU. Names as in TensorFlow: `/cpu:0`, `CPU:0`, `/device:GPU:0`. Ops of a traced function run there at each call; those that
  * nobody placed run where the function is called.
  * @throws NotFoundError when there is no such device.
  */
@@ -336,7 +337,7 @@ function memoryOf(allocator: Allocator): MemoryInfo {
 /** Threads that CPU kernels use: asks, or sets; 0 stands for the processors that this process may use. */
 export function threads(count?: number): number {
   if (count !== undefined) checkCount(count, 'the number of threads', 'threads');
-  return eagerBackend().threads(count);
+  return hostOf(eagerBackend()).threads(count);
 }
 
 /** Whether ops compute at once: true, but false while `tf.function` traces a function. */

@@ -9,7 +9,7 @@ import {
 } from '@eagre/backend';
 import { checkOneOf, checkText } from '../arguments/checks.ts';
 import { argumentsOf, type Parameters } from '../arguments/class-arguments.ts';
-import { context, inInitScope } from '../dispatch/context.ts';
+import { context, currentBackend, inInitScope } from '../dispatch/context.ts';
 import {
   type DistributionStrategy,
   distribution,
@@ -145,7 +145,10 @@ export class Variable extends VariableBase {
     if (strategy === null) (context.tracer ?? context.lifting)?.created(this);
     const source = inInitScope(() => {
       const value = typeof initial === 'function' && !(initial instanceof Tensor) ? initial() : initial;
-      return toTensor(value instanceof Tensor ? first(value) : value, options.dtype, true);
+      const tensor = toTensor(value instanceof Tensor ? first(value) : value, options.dtype, true);
+      // It is made where ops run now, and not where its value comes from; a strategy says where.
+      const isHere = strategy !== null || tensor.dtype === 'string' || tensor.backend === currentBackend();
+      return isHere ? tensor : copyTo(tensor, currentBackend());
     });
     const openShape = options.shape === undefined ? source.shape : options.shape;
     if (openShape !== null) checkPartialShape(openShape, 'Variable');

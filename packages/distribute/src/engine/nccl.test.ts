@@ -26,6 +26,8 @@ const onGpus = await bundledProgram(
     console.log(JSON.stringify(show(v.read())));
     console.log(JSON.stringify(show(allReduce('SUM', strategy.run(made)))));
     console.log(JSON.stringify(show(allReduce('MEAN', strategy.run(made)))));
+    // What nobody placed is on the first GPU in both.
+    console.log(JSON.stringify([tf.constant(1).device, show(strategy.reduce('SUM', tf.constant([1 + rank, 10]), null))]));
     const many = strategy.run(() => [tf.constant(3 + rank), tf.constant([[1.5, rank]]), tf.constant(7 * rank, 'int32'), tf.constant([1, 2], 'uint8'), tf.constant([[0.5]], 'float16'), tf.zeros([0, 2])]);
     console.log(JSON.stringify(allReduce('SUM', many).map(show)));
     const optimizer = strategy.scope(() => new tf.optimizers.SGD(0.1));
@@ -238,6 +240,7 @@ describe.skipIf(withoutGloo !== undefined || withoutNccl !== undefined)('NCCL', 
         [gpu, 'float32', [1, 2]],
         [gpu, 'float32', [6, 40]],
         [gpu, 'float32', [3, 20]],
+        ['/device:GPU:0', [gpu, 'float32', [3, 20]]],
         [
           [gpu, 'float32', 7],
           [gpu, 'float32', [[3, 1]]],

@@ -6,7 +6,7 @@ import {
   InvalidArgumentError,
   type TypedArray,
 } from '@eagre/backend';
-import type { Tensor } from '@eagre/core';
+import { device, identity, type Tensor } from '@eagre/core';
 import {
   atRunTime,
   context,
@@ -20,6 +20,7 @@ import {
 import type { Engine, Memory, OperationOptions } from '../engine/engine.ts';
 import type { GpuPart } from '../engine/native-engine.ts';
 import type { CollectiveOptions, Collectives } from '../strategy/collectives.ts';
+import { gpuNamed } from '../strategy/devices.ts';
 import { bucketsOf } from './buckets.ts';
 import {
   byteSize,
@@ -153,12 +154,13 @@ export class ProcessCollectives implements Collectives {
 
   /** Starts the sum of a bucket; of the last one, waits for its end. */
   #start(
-    values: readonly Tensor[],
+    given: readonly Tensor[],
     options: CollectiveOptions,
     isLast: boolean,
     free: readonly Pack[] | undefined,
   ): Bucket {
     const engine = this.connected;
+    const values = fromOtherGpus(given, engine);
     const packs = packed(values, options.name, { compression: options.compression, adder: engine, free });
     const operation = described(options, values, true);
     packs.forEach(({ dtype, data }, i) => {
@@ -183,8 +185,9 @@ export class ProcessCollectives implements Collectives {
     };
   }
 
-  #allReduce(values: readonly Tensor[], options: CollectiveOptions): readonly Tensor[] {
+  #allReduce(given: readonly Tensor[], options: CollectiveOptions): readonly Tensor[] {
     const engine = this.connected;
+    const values = fromOtherGpus(given, engine);
     const packs = packed(values, options.name, { adder: engine });
     const operation = described(options, values, true);
     for (const { dtype, data } of packs) {
@@ -259,6 +262,16 @@ function atEachRun(
   if (context.tracer === null) return run(values);
   const outputs = values.map((x) => ({ dtype: x.dtype, shape: toShape(dims(x)) }));
   return atRunTime(type, (...now) => run(now), values, outputs);
+}
+
+/** Brings what lies on other GPUs to that of this process: what nobody placed is on the first one in all of them. */
+function fromOtherGpus(values: readonly Tensor[], { gpu }: Engine): readonly Tensor[] {
+  const own = gpu === null ? undefined : gpuNamed(gpu);
+  if (own === undefined) return values;
+  return values.map((x) => {
+    const { cuda } = x.storage.allocator;
+    return cuda === undefined || cuda.gpu === gpu ? x : device(own, () => identity(x));
+  });
 }
 
 /** The operation's name says what all processes must agree on, so the engine notices where they do not. */

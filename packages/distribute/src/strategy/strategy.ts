@@ -147,7 +147,8 @@ export abstract class Strategy implements DistributionStrategy {
     const { collectives } = this;
     if (collectives.size === 1) return yes;
     const options = collectiveOptions(this.communicationOptions, 'agree');
-    const [count] = collectives.allReduce([constant(yes ? 1 : 0, 'int32')], options);
+    const own = device('/cpu:0', () => constant(yes ? 1 : 0, 'int32'));
+    const [count] = collectives.allReduce([own], options);
     return count.item() === collectives.size;
   }
 
@@ -161,7 +162,8 @@ export abstract class Strategy implements DistributionStrategy {
     const { collectives } = this;
     if (collectives.size === 1) return true;
     const options = collectiveOptions(this.communicationOptions, 'agree on a number');
-    const [all] = collectives.allGather([constant([value], 'float64')], options);
+    const own = device('/cpu:0', () => constant([value], 'float64'));
+    const [all] = collectives.allGather([own], options);
     return Array.from(all.data(), Number).every((other) => other === value);
   }
 
