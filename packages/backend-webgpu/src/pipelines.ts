@@ -1,14 +1,51 @@
 import { type GpuProgram, printWgsl } from '@eagre/gpu-kernels';
 import { COMPUTE } from './gpu-device.ts';
+import type { Pump } from './pump.ts';
 
-/** A compiled program. */
-export interface Pipeline {
+/** A program that is compiled in the background, or when it is needed. */
+export class Pipeline {
   readonly id: number;
-  readonly pipeline: GPUComputePipeline;
   readonly groupLayout: GPUBindGroupLayout;
+  readonly #device: GPUDevice;
+  readonly #descriptor: GPUComputePipelineDescriptor;
+  #compiled: GPUComputePipeline | undefined;
+  #compiling: Promise<void> | undefined;
+
+  constructor(
+    id: number,
+    groupLayout: GPUBindGroupLayout,
+    device: GPUDevice,
+    descriptor: GPUComputePipelineDescriptor,
+  ) {
+    this.id = id;
+    this.groupLayout = groupLayout;
+    this.#device = device;
+    this.#descriptor = descriptor;
+  }
+
+  get isCompiled(): boolean {
+    return this.#compiled !== undefined;
+  }
+
+  /** The compiled program: compiled now, if it was not before. */
+  get compiled(): GPUComputePipeline {
+    return (this.#compiled ??= this.#device.createComputePipeline(this.#descriptor));
+  }
+
+  /** Compiles it in the background. What is wrong with it is said where it is needed. */
+  compile(pump: Pump): Promise<void> {
+    return (this.#compiling ??= pump
+      .within(() => this.#device.createComputePipelineAsync(this.#descriptor))
+      .then(
+        (compiled) => {
+          this.#compiled ??= compiled;
+        },
+        () => {},
+      ));
+  }
 }
 
-/** The compiled forms of programs: one for each way in which their buffers share memory. */
+/** The forms of programs: one for each way in which their buffers share memory. */
 export class Pipelines {
   readonly #device: GPUDevice;
   readonly #known = new Map<GpuProgram, Map<string, Pipeline>>();
@@ -27,11 +64,11 @@ export class Pipelines {
     if (variants === undefined) this.#known.set(program, (variants = new Map()));
     const key = `${same} ${allWritable}`;
     let made = variants.get(key);
-    if (made === undefined) variants.set(key, (made = this.#compile(program, same, allWritable)));
+    if (made === undefined) variants.set(key, (made = this.#make(program, same, allWritable)));
     return made;
   }
 
-  #compile(program: GpuProgram, same: readonly number[], allWritable: boolean): Pipeline {
+  #make(program: GpuProgram, same: readonly number[], allWritable: boolean): Pipeline {
     const { module, buffers } = program;
     const sameAs = module.bindings.map(({ number }) => same[number] ?? number);
     const code = printWgsl(module, { sameAs, allWritable });
@@ -53,10 +90,9 @@ export class Pipelines {
       }
     }
     const groupLayout = this.#device.createBindGroupLayout({ entries });
-    const pipeline = this.#device.createComputePipeline({
+    return new Pipeline(this.#count++, groupLayout, this.#device, {
       layout: this.#device.createPipelineLayout({ bindGroupLayouts: [groupLayout] }),
       compute: { module: this.#device.createShaderModule({ code }), entryPoint: module.entry.name },
     });
-    return { id: this.#count++, pipeline, groupLayout };
   }
 }

@@ -2,7 +2,7 @@ import { type EagreError, InternalError, ResourceExhaustedError, UnavailableErro
 import { FAULT_BYTES, type Fault, faultError, type GpuProgram, Suspects } from '@eagre/gpu-kernels';
 import { CanvasReader } from './canvas-reader.ts';
 import { type GpuDevice, MAP_READ, usage } from './gpu-device.ts';
-import { Pipelines } from './pipelines.ts';
+import { type Pipeline, Pipelines } from './pipelines.ts';
 
 /** Memory of the device. */
 export class DeviceBuffer {
@@ -26,6 +26,9 @@ export interface View {
 
 // What is submitted at once: a device that has nothing to do waits for the first of it, and the page for all of it.
 const MOST_DISPATCHES = 64;
+/** So much may wait for programs that are compiled in the background: commands, and bytes that they set. */
+const MOST_WAITING = 4096;
+const MOST_BYTES_WAITING = 64 * 2 ** 20;
 const UNIFORM_BYTES = 64 * 1024;
 const UNIFORM_ALIGN = 256;
 const MOST_GROUPS_KEPT = 4096;
@@ -37,7 +40,17 @@ const stagingSize = (bytes: number): number => 2 ** Math.max(8, Math.ceil(Math.l
 const bytesRead = (bytes: number, suspects: string | undefined): number =>
   suspects === undefined ? bytes : bytes + FAULT_BYTES;
 
-/** What the device is told, in order: it is collected, and submitted in parts. */
+/** What the device is told when all before it was. */
+interface Command {
+  readonly tell: () => void;
+  /** What must be compiled first. */
+  readonly pipeline: Pipeline | undefined;
+}
+
+/**
+ * What the device is told, in order: it is collected, and submitted in parts. Programs that it does not know yet are compiled in the background, all at once, when the code that
+ * runs ends or waits; what is told behind them waits too. A read that cannot wait has them compiled then and there.
+ */
 export class Stream {
   readonly #gpu: GpuDevice;
   readonly #device: GPUDevice;
@@ -49,6 +62,9 @@ export class Stream {
   #encoder: GPUCommandEncoder | undefined;
   #pass: GPUComputePassEncoder | undefined;
   #dispatches = 0;
+  readonly #waiting: Command[] = [];
+  #bytesWaiting = 0;
+  #isResuming = false;
   readonly #groups = new Map<string, GPUBindGroup>();
   readonly #staging = new Map<number, GPUBuffer[]>();
   /** The largest buffer, and the largest part of one that a kernel may see. */
@@ -111,8 +127,49 @@ export class Stream {
 
   /** Ends the memory of a buffer that nobody needs behind what was told before. */
   destroy(gpu: GPUBuffer): void {
-    this.submit();
-    gpu.destroy();
+    this.#inOrder(() => {
+      this.#submit();
+      gpu.destroy();
+    });
+  }
+
+  /** Tells the device something when it was told all before. @param bytes that are kept until then. */
+  #inOrder(tell: () => void, pipeline?: Pipeline, bytes = 0): void {
+    if (this.#waiting.length === 0 && pipeline?.isCompiled !== false) {
+      tell();
+      return;
+    }
+    this.#waiting.push({ tell, pipeline });
+    this.#bytesWaiting += bytes;
+    if (this.#waiting.length >= MOST_WAITING || this.#bytesWaiting > MOST_BYTES_WAITING) this.#catchUp();
+    else if (!this.#isResuming) void this.#resume();
+  }
+
+  /** Tells the device all that waits, and has what is missing compiled now. */
+  #catchUp(): void {
+    this.#bytesWaiting = 0;
+    for (const { tell } of this.#waiting.splice(0)) tell();
+  }
+
+  /** Has all that is missing compiled in the background, and tells the device what waits for it. */
+  async #resume(): Promise<void> {
+    this.#isResuming = true;
+    // What the running code tells before it ends or waits is compiled together.
+    await null;
+    const waiting = this.#waiting;
+    const isMissing = ({ pipeline }: Command): boolean => pipeline?.isCompiled === false;
+    while (waiting.length > 0) {
+      const pipelines = waiting.flatMap(({ pipeline }) => pipeline ?? []);
+      const compiled = Promise.all(pipelines.map((pipeline) => pipeline.compile(this.#gpu.pump)));
+      await Promise.race([compiled, this.#device.lost]);
+      // Others may have been told meanwhile, or a read has told all. What cannot be compiled says so when it is told.
+      const end = waiting.findIndex(
+        (command) => isMissing(command) && !pipelines.includes(command.pipeline as Pipeline),
+      );
+      for (const { tell } of waiting.splice(0, end < 0 ? waiting.length : end)) tell();
+    }
+    this.#bytesWaiting = 0;
+    this.#isResuming = false;
   }
 
   /**
@@ -126,19 +183,31 @@ export class Stream {
     same: readonly number[],
     allWritable: boolean,
     params: readonly number[],
-    [x, y, z]: readonly [number, number, number],
+    workgroups: readonly [number, number, number],
     suspect: string | undefined,
   ): void {
     this.checkAlive();
+    const pipeline = this.#pipelines.get(program, same, allWritable);
+    if (suspect !== undefined) this.#suspects.add(suspect);
+    this.#inOrder(() => this.#dispatch(pipeline, program, views, same, params, workgroups), pipeline);
+  }
+
+  #dispatch(
+    pipeline: Pipeline,
+    program: GpuProgram,
+    views: readonly View[],
+    same: readonly number[],
+    params: readonly number[],
+    [x, y, z]: readonly [number, number, number],
+  ): void {
     const bytes = Math.ceil((params.length * 4) / UNIFORM_ALIGN) * UNIFORM_ALIGN;
-    if (this.#wordsUsed * 4 + bytes > UNIFORM_BYTES) this.submit();
+    if (this.#wordsUsed * 4 + bytes > UNIFORM_BYTES) this.#submit();
     const at = this.#wordsUsed;
     for (let i = 0; i < params.length; i++) {
       if (program.params[i] === 'f32') this.#floats[at + i] = params[i];
       else this.#words[at + i] = params[i];
     }
     this.#wordsUsed += bytes / 4;
-    const pipeline = this.#pipelines.get(program, same, allWritable);
     let key = `${pipeline.id}`;
     for (const { buffer, offset, bytes } of views) key += ` ${buffer.id},${offset},${bytes}`;
     let group = this.#groups.get(key);
@@ -147,11 +216,10 @@ export class Stream {
       this.#groups.set(key, (group = this.#group(program, pipeline.groupLayout, views, same, bytes)));
     }
     const pass = this.#openPass();
-    pass.setPipeline(pipeline.pipeline);
+    pass.setPipeline(pipeline.compiled);
     pass.setBindGroup(0, group, [at * 4]);
     pass.dispatchWorkgroups(x, y, z);
-    if (suspect !== undefined) this.#suspects.add(suspect);
-    if (++this.#dispatches >= MOST_DISPATCHES) this.submit();
+    if (++this.#dispatches >= MOST_DISPATCHES) this.#submit();
   }
 
   #group(
@@ -177,18 +245,27 @@ export class Stream {
   /** Copies between two buffers. */
   copy(from: View, to: View, bytes: number): void {
     this.checkAlive();
-    this.#openEncoder().copyBufferToBuffer(from.buffer.gpu, from.offset, to.buffer.gpu, to.offset, bytes);
+    this.#inOrder(() =>
+      this.#openEncoder().copyBufferToBuffer(from.buffer.gpu, from.offset, to.buffer.gpu, to.offset, bytes),
+    );
   }
 
   /** Sets bytes, whole words of them. */
   write({ buffer, offset }: View, bytes: Uint8Array<ArrayBuffer>): void {
     this.checkAlive();
-    // What was told before must not see them.
-    this.submit();
-    this.#device.queue.writeBuffer(buffer.gpu, offset, bytes);
+    const own = this.#waiting.length === 0 ? bytes : bytes.slice();
+    this.#inOrder(
+      () => {
+        // What was told before must not see them.
+        this.#submit();
+        this.#device.queue.writeBuffer(buffer.gpu, offset, own);
+      },
+      undefined,
+      own.length,
+    );
   }
 
-  submit(): void {
+  #submit(): void {
     this.#endPass();
     if (this.#encoder === undefined) return;
     if (this.#wordsUsed > 0)
@@ -207,6 +284,7 @@ export class Stream {
    */
   read(from: View): Uint8Array<ArrayBuffer> {
     this.checkAlive();
+    this.#catchUp();
     if (!this.#gpu.polls) return this.#readByCanvas(from);
     const suspects = this.#suspects.take();
     const staging = this.#stage(from, suspects);
@@ -222,7 +300,9 @@ export class Stream {
   async readAsync(from: View): Promise<Uint8Array<ArrayBuffer>> {
     this.checkAlive();
     const suspects = this.#suspects.take();
-    const staging = this.#stage(from, suspects);
+    const staging = await new Promise<GPUBuffer>((resolve) => {
+      this.#inOrder(() => resolve(this.#stage(from, suspects)));
+    });
     await this.#gpu.pump.within(() => staging.mapAsync(MAP_READ)).catch(() => {});
     return this.#take(staging, from.bytes, suspects);
   }
@@ -233,7 +313,7 @@ export class Stream {
       this.#staging.get(size)?.pop() ??
       this.#device.createBuffer({ size, usage: usage.mapRead | usage.copyTarget });
     this.#copyOut(staging, from, suspects);
-    this.submit();
+    this.#submit();
     return staging;
   }
 
@@ -269,7 +349,7 @@ export class Stream {
     const suspects = this.#suspects.take();
     const all = canvas.read(bytesRead(from.bytes, suspects), (to) => {
       this.#copyOut(to, from, suspects);
-      this.submit();
+      this.#submit();
     });
     return this.#checked(all, from.bytes, suspects);
   }
