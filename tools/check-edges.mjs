@@ -122,7 +122,7 @@ const forTests = ['testing', 'backend-js', 'backend-native', 'backend-cuda', 'ba
 const apps = {
   consumers: ['testing'],
   examples: ['eagre'],
-  playground: ['eagre'],
+  playground: ['eagre', 'backend-webgpu'],
   bench: Object.keys(permitted),
 };
 

@@ -46,8 +46,13 @@ export function dots(
   });
 }
 
-/** A curve of values from 0 on, with lines at round values. */
-export function curve(to: CanvasRenderingContext2D, values: readonly number[], end: number): void {
+/** A curve of up to `end` values from 0 on, with lines at round values. @param label of the last one. */
+export function curve(
+  to: CanvasRenderingContext2D,
+  values: readonly number[],
+  end: number,
+  label: string,
+): void {
   const { width, height } = to.canvas;
   const [left, bottom, top] = [34, 24, 12];
   const most = Math.max(1.2, ...values);
@@ -65,7 +70,7 @@ export function curve(to: CanvasRenderingContext2D, values: readonly number[], e
     to.stroke();
   }
   to.fillText('0', left, height - 8);
-  to.fillText(`${end} steps`, width - 60, height - 8);
+  to.fillText(label, width - 60, height - 8);
   to.strokeStyle = LINE;
   to.lineWidth = 2;
   to.beginPath();

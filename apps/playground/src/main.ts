@@ -3,17 +3,12 @@ import * as tf from 'eagre';
 import { collatz, mandelbrot, sumEven } from './converted.ts';
 import { bars, COLOURS, context, curve, dots, glow, image } from './draw.ts';
 import type { Outcome } from './outcome.ts';
+import { frame, say } from './page.ts';
 import { accuracy, predict, spiral, trainStep } from './spiral.ts';
 
 const STEPS = 400;
 const FIELD = 60;
 const [WIDE, HIGH, LIMIT] = [360, 240, 60];
-
-const say = (id: string, text: string): void => {
-  const output = document.getElementById(id);
-  if (output) output.textContent = text;
-};
-const frame = (): Promise<void> => new Promise((resolve) => requestAnimationFrame(() => resolve()));
 
 /** Points of a grid in rows, as columns of x and y. */
 function grid(
@@ -57,7 +52,7 @@ async function train(): Promise<void> {
       return [mix(0), mix(1), mix(2)];
     });
     dots(field, spiral.x, spiral.labels);
-    curve(context('loss'), losses, STEPS);
+    curve(context('loss'), losses, STEPS, `${STEPS} steps`);
     say('accuracy', `${(accuracy() * 100).toFixed(1)} % right`);
     say('loss-value', (losses.at(-1) ?? Number.NaN).toFixed(4));
     await frame();

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { browserPath } from '@eagre/testing';
+import { browserPath, softwareGpuFlags } from '@eagre/testing';
 import {
   allGeneratedPositionsFor,
   generatedPositionFor,
@@ -14,10 +14,24 @@ import { autograph } from 'eagre/plugin';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { build, type PreviewServer, preview } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mnist } from '../mnist-plugin.ts';
+import type { Trained } from './mnist.ts';
 import type { Outcome } from './outcome.ts';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
 const packages = fileURLToPath(new URL('../../../packages/', import.meta.url));
+
+/** Without the images of MNIST, the page of digits gets others. */
+const hasImages = (process.env['EAGRE_DATASETS'] ?? '') !== '';
+
+/** Images of stripes, as many apart as their label says. */
+function stripes(count: number): { readonly images: Buffer; readonly labels: Buffer } {
+  const images = Buffer.alloc(count * 784);
+  const labels = Buffer.from(Array.from({ length: count }, (_, i) => (i * 7) % 10));
+  for (let i = 0; i < images.length; i++)
+    images[i] = (i % 28) % (2 + (labels[Math.floor(i / 784)] as number)) === 0 ? 255 : 0;
+  return { images, labels };
+}
 
 describe.skipIf(browserPath === undefined)('the playground', () => {
   let folder: string;
@@ -31,7 +45,7 @@ describe.skipIf(browserPath === undefined)('the playground', () => {
     const common = { root: here, configFile: false, logLevel: 'error' } as const;
     await build({
       ...common,
-      plugins: [autograph.vite()],
+      plugins: hasImages ? [autograph.vite(), mnist()] : [autograph.vite()],
       resolve: {
         alias: [
           { find: /^eagre$/, replacement: `${packages}eagre/src/index.ts` },
@@ -46,10 +60,11 @@ describe.skipIf(browserPath === undefined)('the playground', () => {
         target: 'es2022',
         sourcemap: true,
         chunkSizeWarningLimit: 4000,
+        rollupOptions: { input: [join(here, 'index.html'), join(here, 'mnist.html')] },
       },
     });
     server = await preview({ ...common, build: { outDir: folder }, preview: { port: 0, host: '127.0.0.1' } });
-    browser = await chromium.launch({ executablePath: browserPath as string, args: ['--no-sandbox'] });
+    browser = await chromium.launch({ executablePath: browserPath as string, args: [...softwareGpuFlags] });
     page = await browser.newPage({ viewport: { width: 808, height: 820 } });
     page.on('pageerror', (error) => wrong.push(String(error)));
     page.on('console', (message) => {
@@ -88,6 +103,53 @@ describe.skipIf(browserPath === undefined)('the playground', () => {
       expect(await colours(id), id).toBeGreaterThan(least);
     if (process.env.EAGRE_SCREENSHOT) await page.screenshot({ path: process.env.EAGRE_SCREENSHOT });
   }, 90_000);
+
+  test('digits are learned on the GPU and on the processor, while the page stays alive', async ({ skip }) => {
+    const digits = await browser.newPage({ viewport: { width: 808, height: 620 } });
+    const problems: string[] = [];
+    digits.on('pageerror', (error) => problems.push(String(error)));
+    digits.on('console', (message) => {
+      if (message.type() === 'error') problems.push(message.text());
+    });
+    const all = stripes(1400);
+    if (!hasImages)
+      for (const name of ['images', 'labels'] as const)
+        await digits.route(`**/mnist/${name}`, (route) =>
+          route.fulfill({ body: all[name], contentType: 'application/octet-stream' }),
+        );
+    const trained = async (backend: Trained['backend']): Promise<Trained> => {
+      const found = await digits.waitForFunction(
+        `globalThis.trained?.backend === '${backend}' && globalThis.trained`,
+        null,
+        { timeout: 200_000 },
+      );
+      return (await found.jsonValue()) as Trained;
+    };
+    try {
+      // Software adapters are slow.
+      await digits.goto(`${server.resolvedUrls?.local[0]}mnist.html?steps=30&batch=16`);
+      await digits.waitForFunction(`document.getElementById('webgpu-name').textContent !== '…'`);
+      if (await digits.evaluate(`document.querySelector('input[value=webgpu]').disabled`)) skip();
+      const onGpu = await trained('webgpu');
+      if (process.env.EAGRE_SCREENSHOT)
+        await digits.screenshot({ path: `${process.env.EAGRE_SCREENSHOT}.digits.png` });
+      await digits.check('input[value=js]');
+      const onCpu = await trained('js');
+      expect(problems).toEqual([]);
+      expect([onGpu.device, onCpu.device]).toEqual(['/device:GPU:0', '/device:CPU:0']);
+      expect(onGpu.losses).toHaveLength(3);
+      onGpu.losses.forEach((loss, i) => expect(loss).toBeCloseTo(onCpu.losses[i] as number, 2));
+      expect(onGpu.losses[2]).toBeLessThan(0.85 * (onGpu.losses[0] as number));
+      expect(onGpu.accuracy).toBeGreaterThan(0.3);
+      expect(onGpu.frames).toBeGreaterThan(100);
+      console.log(
+        `Digits: ${onGpu.imagesPerSecond.toFixed(0)} images a second on a software GPU, ${onCpu.imagesPerSecond.toFixed(0)} by js; ` +
+          `${onGpu.frames} and ${onCpu.frames} pictures drawn; longest task ${onGpu.longest} and ${onCpu.longest} ms (0: under 50)`,
+      );
+    } finally {
+      await digits.close();
+    }
+  }, 420_000);
 
   test('fits a telephone', async () => {
     const phone = await browser.newPage({ viewport: { width: 390, height: 844 }, isMobile: true });

@@ -47,6 +47,37 @@ test('ops, variables and functions are on the GPU, whatever was made before it w
   ]);
 });
 
+test('nothing is read of the GPU to give a constant its shape', () => {
+  const { waits } = gpu;
+  const x = tf.constant(new Float32Array(6).fill(2), 'float32', { shape: [2, 3] });
+  const more = [
+    tf.constant([1, 2, 3, 4], 'int32', { shape: [2, 2] }),
+    tf.constant(7, 'float32', { shape: [2, 2] }),
+    tf.fill([2, 2], 3),
+  ];
+  expect(gpu.waits).toBe(waits);
+  expect(x.array()).toEqual([
+    [2, 2, 2],
+    [2, 2, 2],
+  ]);
+  expect(more.map((y) => (y.array() as number[][]).flat())).toEqual([
+    [1, 2, 3, 4],
+    [7, 7, 7, 7],
+    [3, 3, 3, 3],
+  ]);
+  // It is a tensor of its own.
+  const flat = tf.constant([1, 2, 3, 4]);
+  const square = tf.constant(flat, 'float32', { shape: [2, 2] });
+  const v = new tf.Variable(square);
+  flat.dispose();
+  v.assignAdd(square);
+  square.dispose();
+  expect(v.array()).toEqual([
+    [2, 4],
+    [6, 8],
+  ]);
+});
+
 test('the CPU stays the first in lists, and the threads are its', () => {
   const types = [...new Set(tf.config.listLogicalDevices().map((d) => d.deviceType))];
   expect(types[0]).toBe('CPU');

@@ -12,3 +12,16 @@ export const browserPath: string | undefined = [
   'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
 ].find((path) => path !== undefined && path !== '' && existsSync(path));
 if (browserPath === undefined) console.log('Pages are not tested: no Chromium; EAGRE_CHROMIUM names one.');
+
+/** Has Chromium offer WebGPU on its software adapter. */
+export const softwareGpuFlags: readonly string[] = [
+  '--no-sandbox',
+  '--enable-unsafe-webgpu',
+  '--use-webgpu-adapter=swiftshader',
+  '--enable-features=Vulkan',
+  '--use-vulkan=swiftshader',
+  '--use-gl=angle',
+  '--use-angle=swiftshader',
+  '--disable-vulkan-surface',
+  '--ignore-gpu-blocklist',
+];

@@ -8,7 +8,7 @@ export {
   parameters,
   show,
 } from './bad-arguments.ts';
-export { browserPath } from './browser.ts';
+export { browserPath, softwareGpuFlags } from './browser.ts';
 export { maxUlp } from './compare.ts';
 export { type Findings, fuzz, fuzzAsync, SEED } from './fuzz.ts';
 export { checkGradients, type GradCheckOptions } from './grad-check.ts';

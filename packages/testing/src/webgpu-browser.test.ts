@@ -4,20 +4,8 @@ import type { AddressInfo } from 'node:net';
 import * as esbuild from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { browserPath } from './browser.ts';
+import { browserPath, softwareGpuFlags } from './browser.ts';
 import { packages, sources } from './sources.ts';
-
-const flags = [
-  '--no-sandbox',
-  '--enable-unsafe-webgpu',
-  '--use-webgpu-adapter=swiftshader',
-  '--enable-features=Vulkan',
-  '--use-vulkan=swiftshader',
-  '--use-gl=angle',
-  '--use-angle=swiftshader',
-  '--disable-vulkan-surface',
-  '--ignore-gpu-blocklist',
-];
 
 async function bundle(): Promise<string> {
   const { outputFiles } = await esbuild.build({
@@ -51,7 +39,7 @@ describe.skipIf(browserPath === undefined)('WebGPU in a page', () => {
       );
     }).listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
-    browser = await chromium.launch({ executablePath: browserPath as string, args: flags });
+    browser = await chromium.launch({ executablePath: browserPath as string, args: [...softwareGpuFlags] });
     page = await browser.newPage();
     page.on('pageerror', (error) => problems.push(String(error)));
     await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);

@@ -2,10 +2,11 @@ import { type DType, InvalidArgumentError } from '@eagre/backend';
 import type { ShapeLike } from '../arguments/argument-kinds.ts';
 import * as kind from '../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../arguments/arguments.ts';
+import { eagerBackend } from '../dispatch/context.ts';
 import { checkShape, type Shape, showShape, sizeOf } from '../shapes/shape.ts';
 import { type TensorLike, toOwnTensor } from './convert.ts';
 import { checkListSize } from './list-size.ts';
-import { emptyTensor, spaceOf, stringTensor, uploaded, viewOf } from './tensor.ts';
+import { aliasTensor, emptyTensor, spaceOf, stringTensor, uploaded, viewOf } from './tensor.ts';
 
 /**
  * A tensor of the given values.
@@ -39,6 +40,12 @@ export const constant: NamedFunction<
       return stringTensor(source.size === size ? strings : new Array<string>(size).fill(strings[0]), [
         ...shape,
       ]);
+    }
+    if (source.size === size && source.backend === eagerBackend()) {
+      // The same memory: devices are not asked for what they were just given.
+      const shaped = aliasTensor(source, [...shape], size);
+      if (typeof value !== 'object' || Array.isArray(value) || ArrayBuffer.isView(value)) source.dispose();
+      return shaped;
     }
     const out = emptyTensor(source.dtype, [...shape], size);
     const view = spaceOf(out);
