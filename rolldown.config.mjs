@@ -115,6 +115,25 @@ const withoutIndents = {
     }
   },
 };
+/** Texts of kernels in the language of all GPUs are parsed, so their lines begin where they do, too. Those in CUDA C++ stay: the archive of compiled ones finds them by their text. */
+const withoutIndentsOfKernels = {
+  name: 'without-indents-of-kernels',
+  transform(code, id) {
+    if (!/\/gpu-kernels\/src\/kernels\/.*\.ts$/.test(id)) return undefined;
+    const texts = [];
+    const visit = (node) => {
+      if (Array.isArray(node)) return node.forEach(visit);
+      if (typeof node?.type !== 'string') return undefined;
+      if (node.type === 'TemplateElement') texts.push(node);
+      return Object.values(node).forEach(visit);
+    };
+    visit(parseAst(code, { lang: 'ts' }).body);
+    let short = code;
+    for (const { start, end } of texts.sort((a, b) => b.start - a.start))
+      short = short.slice(0, start) + short.slice(start, end).replace(/\n[ \t]+/g, '\n') + short.slice(end);
+    return { code: short, map: null };
+  },
+};
 const declarations = { name: 'declarations', writeBundle: () => emitDeclarations('.', entry) };
 
 // Classes say what they take when they are loaded, which keeps them in bundles. So those of core that few programs need are a module of
@@ -132,6 +151,7 @@ export default defineConfig({
   ...options,
   plugins: [
     withoutSamples,
+    withoutIndentsOfKernels,
     isWhole && namesOfWhole,
     unnamedFunctions,
     inlineHelpers,

@@ -5,7 +5,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { elementwiseKernel, gpuKernel, runsOn } from '@eagre/gpu-kernels';
+import { elementwiseKernel, gpuKernel, runsOn, serveCuda } from '@eagre/gpu-kernels';
 import { called, loadCudaAddon } from '../../packages/backend-cuda/src/addon.ts';
 import { keyOfText, packKernels } from '../../packages/backend-cuda/src/kernel-archive.ts';
 import { textOf } from '../../packages/backend-cuda/src/kernels.ts';
@@ -18,6 +18,8 @@ import {
   recordProducts,
 } from '../../packages/testing/src/testing/recorded-calls.ts';
 import { recordModels } from './typical-models.mjs';
+
+serveCuda();
 
 /** How many axes elementwise functions are compiled for. */
 const MOST_RANK = 4;

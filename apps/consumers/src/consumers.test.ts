@@ -158,6 +158,25 @@ describe('alone', () => {
     const code = `import * as m from '${name}';\nimport { constant } from '@eagre/core';\n${body}`;
     expect(await runNode(strict, '--input-type=module', '-e', code)).toBe('3 native');
   });
+
+  test('kernels for pages are small, and none of CUDA is among them', async () => {
+    const { outputFiles } = await esbuild.build({
+      stdin: { contents: `import '@eagre/backend-webgpu';`, resolveDir: strict },
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      platform: 'browser',
+      target: 'es2022',
+      write: false,
+      // Programs have these anyway.
+      external: ['@eagre/backend', '@eagre/backend-native'],
+      logLevel: 'error',
+    });
+    const [{ text, contents }] = outputFiles as [esbuild.OutputFile];
+    expect(text).toContain('createComputePipelineAsync');
+    expect(text).not.toMatch(/__device__|mma\.sync/);
+    expect(gzipSync(contents).length / 1000).toBeLessThan(60);
+  });
 });
 
 test('the umbrella has native code check files', () => {

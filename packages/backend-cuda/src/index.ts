@@ -4,6 +4,7 @@
  */
 import { type Backend, EagreError, registerBackend, UnavailableError } from '@eagre/backend';
 import { openWatcher } from '@eagre/backend-native';
+import { serveCuda } from '@eagre/gpu-kernels';
 import { type CudaAddon, called, loadCudaAddon } from './addon.ts';
 import { CudaBackend } from './cuda-backend.ts';
 import { KernelImages } from './kernel-images.ts';
@@ -28,6 +29,7 @@ export interface GpuBackend extends Backend {
  * @throws UnavailableError where there is no driver or no GPU, or no compiler that is named; DataLossError where the package's archive of kernels is damaged.
  */
 export function openCuda(): readonly [GpuBackend, ...GpuBackend[]] {
+  serveCuda();
   const addon = loadCudaAddon();
   const driver = driverLibrary();
   const count = countDevices(addon, driver);

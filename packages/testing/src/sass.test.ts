@@ -5,11 +5,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KernelAttrs, KernelName, NumericDType } from '@eagre/backend';
-import { type CudaProgram, cudaPrelude, gpuKernel, type TensorInfo } from '@eagre/gpu-kernels';
+import { type CudaProgram, cudaPrelude, gpuKernel, serveCuda, type TensorInfo } from '@eagre/gpu-kernels';
 import { describe, expect, it } from 'vitest';
 import { called, loadCudaAddon } from '../../backend-cuda/src/addon.ts';
 import { findCompiler } from '../../backend-cuda/src/libraries.ts';
 
+serveCuda();
 const missing =
   (process.env.EAGRE_NVRTC ? '' : 'EAGRE_NVRTC names no NVRTC; ') +
   ['cuobjdump', 'nvdisasm']

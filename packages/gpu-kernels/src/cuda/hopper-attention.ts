@@ -380,6 +380,6 @@ template <int N> __device__ __forceinline__ f32 (&flat(f32 (&c)[1][N][4]))[4 * N
   ${consumer}
   ${steps.stored}
 #undef LOG2E`,
-    hopperPrelude,
+    hopperPrelude(),
   );
 }

@@ -180,6 +180,6 @@ function text(
   }
   tc_wgmma_finish(sums);
   ${storeSums(product, { top: `top + (group - ${first}u) * 64u + warp * 16u`, left: 'left', pairs: width / 8 }, (j, half, e) => `sums[${j} * 4u + ${half} * 2u + ${e}]`)}`,
-    hopperPrelude,
+    hopperPrelude(),
   );
 }

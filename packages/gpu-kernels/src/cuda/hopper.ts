@@ -11,7 +11,7 @@ export const GROUP = 128;
 export const ALIGNMENT = 1024;
 
 /** The instructions, as functions: see `tensorCorePrelude`. */
-export const hopperPrelude: string = `#ifndef EAGRE_HOPPER
+export const hopperPrelude = (): string => `#ifndef EAGRE_HOPPER
 #define EAGRE_HOPPER
 #ifndef EAGRE_SHIM
 typedef unsigned long long tc_barrier;

@@ -26,7 +26,7 @@ const togetherOf = (width: Width): number => (width === 256 ? 16 : 8);
 const LEAST = 64;
 
 /** The instructions of TMA, as functions. */
-const tmaPrelude = `${hopperPrelude}#ifndef EAGRE_TMA
+const tmaPrelude = `#ifndef EAGRE_TMA
 #define EAGRE_TMA
 #ifndef EAGRE_SHIM
 struct __align__(64) tc_map { unsigned long long words[16]; };
@@ -330,6 +330,6 @@ __device__ __forceinline__ Place place_of(u32 item, const Params& p) {
       tc_sync_warp();
     }
   }`,
-    tmaPrelude,
+    hopperPrelude() + tmaPrelude,
   );
 }

@@ -2,11 +2,10 @@
 // score and the sum of exponentials; the gradients know both from the forward kernel's log-sum-exp.
 
 import type { DType } from '@eagre/backend';
-import { coreAttention, coreRows, isCoreAttention } from '../cuda/attention.ts';
 import { CORE_BUFFERS, type CoreAttention } from '../cuda/attention-steps.ts';
-import { hopperAttention, hopperRows, isHopperAttention } from '../cuda/hopper-attention.ts';
 import { lanesOf } from '../cuda/tensor-cores.ts';
 import { dy, type Factor, key, query, type Side, value } from './attention-factors.ts';
+import { cudaForms } from './cuda-forms.ts';
 import { broadcastSteps, rawLoad } from './elements.ts';
 import {
   alwaysFits,
@@ -269,7 +268,8 @@ function onTensorCores(
 ): Dispatch['cuda'] {
   const [batch, heads, queries, keys, width, values] = params;
   const widths = [width, values] as const;
-  if (!isCoreAttention(dtype, mask, widths, [queries, keys])) return undefined;
+  const forms = cudaForms();
+  if (forms === undefined || !forms.isCoreAttention(dtype, mask, widths, [queries, keys])) return undefined;
   const filled = (size: number): number => Math.ceil(size / 16) * 16;
   const dispatchOf = (each: CoreAttention['makes'], capability: number): CudaDispatch => {
     const count = each === 'keyGradients' ? keys : queries;
@@ -282,11 +282,13 @@ function onTensorCores(
       aligned: width % lanesOf(dtype) === 0 && values % lanesOf(dtype) === 0,
     };
     const planes = batch * heads;
-    const byWarpgroups = capability === 90 && isHopperAttention(core);
-    const rows = byWarpgroups ? hopperRows(planes, count) : coreRows(core, planes, count, capability);
+    const byWarpgroups = capability === 90 && forms.isHopperAttention(core);
+    const rows = byWarpgroups
+      ? forms.hopperRows(planes, count)
+      : forms.coreRows(core, planes, count, capability);
     const program = byWarpgroups
-      ? hopperAttention({ ...core, rows }, PARAMS)
-      : coreAttention({ ...core, rows }, PARAMS);
+      ? forms.hopperAttention({ ...core, rows }, PARAMS)
+      : forms.coreAttention({ ...core, rows }, PARAMS);
     return {
       program,
       operands: CORE_BUFFERS[each].filter((name) => name in operands).map((name) => operands[name]),

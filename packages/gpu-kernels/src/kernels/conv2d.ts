@@ -1,7 +1,8 @@
 // Convolutions as matrix products whose factors are read from images as they are needed; each group is a product of its own.
 import { isHalf, list, type NumericDType } from '@eagre/backend';
-import { padLines, pitchOf } from '../cuda/pad-lines.ts';
+import { pitchOf } from '../cuda/pad-lines.ts';
 import { CHUNK_BYTES, lanesOf } from '../cuda/tensor-cores.ts';
+import { cudaForms } from './cuda-forms.ts';
 import {
   type Call,
   type Dispatch,
@@ -102,7 +103,8 @@ function filledUp(
 ): Dispatch['cuda'] {
   const { dtype, size } = image;
   const { groups, inputs, taps: count, pixels: rows } = g;
-  if (groups > 1 || (dtype !== 'float32' && !isHalf(dtype))) return undefined;
+  const forms = cudaForms();
+  if (forms === undefined || groups > 1 || (dtype !== 'float32' && !isHalf(dtype))) return undefined;
   const depth = count * inputs;
   if (depth < LEAST_FILLED_DEPTH || rows * depth < LEAST_FILLED) return undefined;
   const channels = pitchOf(dtype, inputs);
@@ -111,7 +113,7 @@ function filledUp(
   if (channels === inputs || bytes >= 2 ** 31) return undefined;
   const params = { ...g.params, c: channels, groupIn: channels, filterIn: inputs };
   const cuda = make({ ...g, params, inputs: channels, isProduct: false }, bytes)?.cuda;
-  const copy = padLines(dtype, [number, TEMPORARY], { from: 0, lines, run: inputs });
+  const copy = forms.padLines(dtype, [number, TEMPORARY], { from: 0, lines, run: inputs });
   return (
     cuda &&
     perCapability((capability) => {

@@ -1,7 +1,8 @@
 // Matrix products, with batches that broadcast.
 import { isHalf, type NumericDType, product } from '@eagre/backend';
-import { padLines, pitchOf } from '../cuda/pad-lines.ts';
+import { pitchOf } from '../cuda/pad-lines.ts';
 import { CHUNK_BYTES, lanesOf } from '../cuda/tensor-cores.ts';
+import { cudaForms } from './cuda-forms.ts';
 import { type Axes, broadcastSteps, fields, mergeAxes, placeOf } from './elements.ts';
 import {
   alwaysFits,
@@ -125,7 +126,8 @@ const LEAST_PADDED = 128;
 /** A product of two matrices of which at least one has lines that begin at no multiple of 16 bytes, by copies that do. */
 function paddedProduct(product: Product, operands: readonly number[], sizes: ProductSizes): Dispatch['cuda'] {
   const { dtype, left, right, params } = product;
-  if (dtype !== 'float32' && !isHalf(dtype)) return undefined;
+  const forms = cudaForms();
+  if (forms === undefined || (dtype !== 'float32' && !isHalf(dtype))) return undefined;
   const [, rows, columns, depth] = sizes;
   const pitches = [left, right].map(({ run }) => pitchOf(dtype, run));
   if (pitches[0] === left.run && pitches[1] === right.run) return undefined;
@@ -139,7 +141,7 @@ function paddedProduct(product: Product, operands: readonly number[], sizes: Pro
     const side = i === 0 ? 'row' : 'column';
     const [line, along] = factor.inner === 'side' ? ['deep', side] : [side, 'deep'];
     const lines = line === 'deep' ? depth : i === 0 ? rows : columns;
-    copies.push(padLines(dtype, [operands[i], TEMPORARY], { from: chunks, lines, run: factor.run }));
+    copies.push(forms.padLines(dtype, [operands[i], TEMPORARY], { from: chunks, lines, run: factor.run }));
     all[i] = TEMPORARY;
     if (i === 1) fromB = chunks * lanesOf(dtype);
     chunks += (lines * pitches[i]) / lanesOf(dtype);

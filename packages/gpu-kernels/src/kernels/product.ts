@@ -1,9 +1,7 @@
 // Products of matrices in tiles, of which a workgroup makes one. Convolutions are products too, whose factors are read from images as they are needed.
 import { isHalf } from '@eagre/backend';
 import { type CoreProduct, type ProductCores, ROWS } from '../cuda/factor-tiles.ts';
-import { warpgroupCores } from '../cuda/hopper-product.ts';
-import { broughtByTma } from '../cuda/tma-product.ts';
-import { warpCores } from '../cuda/warp-product.ts';
+import { type CudaForms, cudaForms } from './cuda-forms.ts';
 import {
   bytesOf,
   type CudaDispatch,
@@ -97,10 +95,13 @@ export function productDispatch(
     values,
     sizes,
   );
-  if (dispatch === undefined || !isCoreProduct(product, sizes)) return dispatch;
+  const forms = cudaForms();
+  if (dispatch === undefined || forms === undefined || !isCoreProduct(product, sizes)) return dispatch;
   return {
     ...dispatch,
-    cuda: perCapability((capability) => onTensorCores(product, operands, values, sizes, kept, capability)),
+    cuda: perCapability((capability) =>
+      onTensorCores(forms, product, operands, values, sizes, kept, capability),
+    ),
   };
 }
 
@@ -239,7 +240,11 @@ function isCoreProduct(
  * The tensor cores of a GPU, if it has some. Hopper's wgmma reads float32 along the depth alone: what lies otherwise has to be turned by copies of 4 bytes,
  * which takes longer than to multiply by warps.
  */
-function coresOf(capability: number, { dtype, left, right }: Product): ProductCores | undefined {
+function coresOf(
+  { warpCores, warpgroupCores }: CudaForms,
+  capability: number,
+  { dtype, left, right }: Product,
+): ProductCores | undefined {
   if (capability < 80) return undefined;
   const isTurned = dtype === 'float32' && (left.inner === 'side' || right.inner === 'side');
   return capability === 90 && !isTurned ? warpgroupCores : warpCores;
@@ -247,6 +252,7 @@ function coresOf(capability: number, { dtype, left, right }: Product): ProductCo
 
 /** The same product on the tensor cores of a GPU. */
 function onTensorCores(
+  forms: CudaForms,
   product: Product & { readonly dtype: Narrow },
   operands: readonly number[],
   values: readonly number[],
@@ -254,7 +260,7 @@ function onTensorCores(
   kept: number,
   capability: number,
 ): CudaDispatches | undefined {
-  const cores = coresOf(capability, product);
+  const cores = coresOf(forms, capability, product);
   if (cores === undefined) return undefined;
   const { dtype, biasAt, params = {} } = product;
   const [batches, rows, columns, depth] = sizes;
@@ -271,7 +277,7 @@ function onTensorCores(
     params: [rows, columns, depth, Math.ceil(steps / parts), parts, fromParts, ...values],
     workgroups: [tiles, 1, batches * parts],
   };
-  const mapped = cores === warpgroupCores ? broughtByTma(core, dispatch, sizes) : undefined;
+  const mapped = cores === forms.warpgroupCores ? forms.broughtByTma(core, dispatch, sizes) : undefined;
   const either = (scratch: number, ...behind: readonly CudaDispatch[]): CudaDispatches => {
     const plain = { dispatches: [dispatch, ...behind], scratch };
     return mapped === undefined ? plain : { dispatches: [mapped, ...behind], scratch, withoutMaps: plain };

@@ -1,6 +1,7 @@
 // All steps of a recurrent network in one dispatch, where the units are few enough. A workgroup has some sequences and all their units, so workgroups never
 // wait for each other; it reads the recurrent weights anew at each step. States pass from step to step in its memory.
-import { type CoreRecurrent, coreRecurrent } from '../cuda/recurrent.ts';
+import type { CoreRecurrent } from '../cuda/recurrent.ts';
+import { cudaForms } from './cuda-forms.ts';
 import {
   type Dispatch,
   type GpuProgram,
@@ -133,11 +134,13 @@ function sweepDispatch(
     params: [batch, time, units],
     workgroups: groups(Math.ceil(batch / rows)),
   };
+  const forms = cudaForms();
+  if (forms === undefined) return dispatch;
   const width = Math.ceil(units / 32) * 32;
   return {
     ...dispatch,
     cuda: perCapability((capability) => {
-      const core = coreRecurrent({ ...recurrent, rows, width }, capability);
+      const core = forms.coreRecurrent({ ...recurrent, rows, width }, capability);
       return core && { dispatches: [{ ...dispatch, program: core }], scratch: 0 };
     }),
   };

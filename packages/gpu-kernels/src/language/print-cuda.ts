@@ -46,13 +46,13 @@ const BUILTIN_VALUES: Readonly<Record<string, string>> = {
  * @param name of the global function.
  */
 export function printCuda(module: KernelModule, name: string): string {
-  const printer = new Printer(module);
+  const printer = new CudaPrinter(module);
   return printer.print(name);
 }
 
 type IndexExpression = Expression & { readonly kind: 'index' };
 
-class Printer {
+class CudaPrinter {
   readonly #module: KernelModule;
   readonly #functions: ReadonlySet<string>;
   /** What only the entry point sees. */

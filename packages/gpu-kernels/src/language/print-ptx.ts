@@ -87,7 +87,7 @@ const NEWEST = 75;
  * @param capability the compute capability of the GPU: 90 for 9.0.
  */
 export function printPtx(module: KernelModule, name: string, capability: number): string {
-  return new Printer(module).print(name, Math.min(capability, NEWEST));
+  return new PtxPrinter(module).print(name, Math.min(capability, NEWEST));
 }
 
 /** Where `break`, `continue` and `return` go. */
@@ -96,7 +96,7 @@ interface Target {
   readonly result: Value | undefined;
 }
 
-class Printer {
+class PtxPrinter {
   readonly #module: KernelModule;
   readonly #functions: ReadonlyMap<string, FunctionDeclaration>;
   readonly #lines: string[] = [];

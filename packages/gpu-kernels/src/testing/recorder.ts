@@ -19,6 +19,7 @@ import {
   valuesOf,
   wideKernel,
 } from '@eagre/backend';
+import { serveCuda } from '../cuda/serve-cuda.ts';
 import { elementwiseKernel } from '../kernels/elementwise.ts';
 import {
   type CudaDispatch,
@@ -32,6 +33,9 @@ import {
 } from '../kernels/kernel.ts';
 import { gpuKernel } from '../kernels/registry.ts';
 import type { ShimDispatch } from './cuda-shim.ts';
+
+// It notes what GPUs of NVIDIA would run, too.
+serveCuda();
 
 /** The first GPUs of NVIDIA for which there are programs of their own: Ampere, Hopper and Blackwell. */
 const FIRST_CAPABILITIES = [80, 90, 100];
