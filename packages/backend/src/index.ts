@@ -6,7 +6,7 @@ export * from './buffer/storage.ts';
 export * from './cast.ts';
 export * from './device/backend.ts';
 export { HostScalars } from './device/host-scalars.ts';
-export { defaultBackend, hardwareOf, limitMemory, logicalDevice } from './device/logical-device.ts';
+export { hardwareOf, limitMemory, logicalDevice } from './device/logical-device.ts';
 export { hostFallbacks, hostOf, onHost, placedKernel, placement } from './device/soft-placement.ts';
 export { wideKernel } from './device/wide-kernel.ts';
 export * from './dtype.ts';

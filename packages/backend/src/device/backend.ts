@@ -58,12 +58,13 @@ const backends: Backend[] = [];
 /** Those that the program does not want to use. */
 const hidden = new Set<Backend>();
 let visible: readonly Backend[] = [];
-/** Of `visible`. */
 let preferred: Backend | undefined;
+let standInFor: (backend: Backend) => Backend = (backend) => backend;
 
 function showAllButHidden(): void {
   visible = backends.filter((b) => !hidden.has(b));
-  preferred = visible.find(({ deviceType }) => deviceType === 'GPU') ?? visible[0];
+  const first = visible.find(({ deviceType }) => deviceType === 'GPU') ?? visible[0];
+  preferred = first && standInFor(first);
 }
 
 /** Makes a backend available, instead of one of the same name; of those for the same device that of highest `priority` is used by default. */
@@ -100,9 +101,13 @@ export function allBackends(): readonly Backend[] {
   return backends;
 }
 
-/** Says which backends may not be used: they are in no list of devices, and no op is placed there. */
-export function hideBackends(those: Iterable<Backend>): void {
+/**
+ * Says which backends may not be used: they are in no list of devices, and no op is placed there.
+ * @param standIn the device by which ops are run that nobody places, for its backend: those that are hidden leave their numbers to others.
+ */
+export function hideBackends(those: Iterable<Backend>, standIn: (backend: Backend) => Backend): void {
   hidden.clear();
+  standInFor = standIn;
   for (const backend of those) hidden.add(backend);
   showAllButHidden();
 }

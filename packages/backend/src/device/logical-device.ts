@@ -4,7 +4,7 @@ import { UnimplementedError } from '../errors.ts';
 import type { KernelName } from '../kernels.ts';
 import type { Executable, Plan } from '../plan/plan.ts';
 import type { ScalarProgram } from '../program/scalar.ts';
-import { type Backend, type Kernel, preferredBackend } from './backend.ts';
+import type { Backend, Kernel } from './backend.ts';
 
 /** The logical devices of a backend, by number and place, and the memory of those that have memory of their own, by place. */
 interface Division {
@@ -27,13 +27,6 @@ export function logicalDevice(backend: Backend, index: number, place: number): B
   if (device === undefined)
     devices.set(key, (device = new LogicalDevice(whole, index, memories[place] ?? whole.allocator)));
   return device;
-}
-
-/** The device on which ops run that nobody places: `/gpu:0`, where there is one that may be used, as in TensorFlow. */
-export function defaultBackend(): Backend {
-  const backend = preferredBackend();
-  // Those that are hidden leave their numbers to others.
-  return backend.deviceIndex === 0 ? backend : logicalDevice(backend, 0, 0);
 }
 
 function divisionOf(whole: Backend): Division {

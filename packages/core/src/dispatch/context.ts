@@ -2,11 +2,11 @@ import {
   type AttrValue,
   type Backend,
   type DType,
-  defaultBackend,
   FailedPreconditionError,
   InvalidArgumentError,
   type KernelName,
   placement,
+  preferredBackend,
 } from '@eagre/backend';
 import { isRefusedPromise } from '../arguments/promises.ts';
 import type { DimExpr, Dims } from '../shapes/dim.ts';
@@ -272,7 +272,7 @@ export function inGraphScope<T>(name: string, fn: () => T): T {
 
 /** The backend that runs ops now. */
 export function currentBackend(): Backend {
-  return context.backend ?? defaultBackend();
+  return context.backend ?? preferredBackend();
 }
 
 /** Runs `fn` without any tape seeing it. */

@@ -3,6 +3,7 @@ import {
   allBackends,
   hideBackends,
   InvalidArgumentError,
+  logicalDevice,
   placement,
   UnimplementedError,
 } from '@eagre/backend';
@@ -61,7 +62,7 @@ export const setVisibleDevices: NamedFunction<
     });
     if (hidden.some((b) => b.allocator.isHost))
       throw new InvalidArgumentError('the CPU cannot be hidden: values come from it and are read there', op);
-    hideBackends(hidden);
+    hideBackends(hidden, (b) => (b.deviceIndex === 0 ? b : logicalDevice(b, 0, 0)));
   },
 );
 
