@@ -136,6 +136,30 @@ it('reads floats of 16 bits as f32, and puts them into their half of a word', ()
   expect(cuda).toContain('y[id.x] = u16(fToBfloat((twice(bfloatToF(u32(x[id.x])))');
 });
 
+it('has elements of float16 as f16 where the GPU does, through their bits', () => {
+  const features = new Set(['shader-f16']);
+  const half = narrow
+    .replaceAll('bfloat16', 'float16')
+    .replaceAll('bfloatToF', 'halfToF')
+    .replaceAll('fToBfloat', 'fToHalf');
+  const module = parseKernel(half);
+  const printed = printWgsl(module, { features });
+  expect(printed).toMatch(/^enable f16;\n/);
+  expect(printed).toContain('var<storage,read>x:array<f16>;');
+  expect(printed).toContain('var<storage,read_write>y:array<f16>;');
+  expect(printed).toContain(
+    'y[id.x]=bitcast<vec2<f16>>(fToHalf(twice(halfToF(bitcast<u32>(vec2<f16>(x[id.x],0h))))- (-1.0))).x;',
+  );
+  expect(printed).not.toContain('atomic');
+  // Both as one variable.
+  const whole = printWgsl(module, { features, sameAs: [0, 0, 2] });
+  expect(whole).toContain('var<storage,read_write>x:array<f16>;');
+  expect(whole).toContain('x[id.x]=bitcast<vec2<f16>>(');
+  expect(printWgsl(module)).not.toContain('f16');
+  // There is no such type of bfloat16.
+  expect(printWgsl(parseKernel(narrow), { features })).toBe(printWgsl(parseKernel(narrow)));
+});
+
 it('only sets floats of 16 bits', () => {
   const added = parseKernel(narrow.replace('y[id.x] =', 'y[id.x] +='));
   expect(() => printWgsl(added)).toThrow(/bfloat16, which kernels only set/);
