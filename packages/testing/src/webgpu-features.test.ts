@@ -1,6 +1,6 @@
 // Kernels that make use of optional features of WebGPU, compiled for a GPU of Dawn that has them all and runs nothing.
 import '@eagre/backend-js';
-import { type GpuProgram, printWgsl, shareType } from '@eagre/gpu-kernels';
+import { type GpuProgram, printWgsl, shareType, wgslFeatures } from '@eagre/gpu-kernels';
 import { beforeAll, expect, it } from 'vitest';
 import { nullGpu } from '../../backend-webgpu/src/testing/null-gpu.ts';
 import { narrowOf } from '../../gpu-kernels/src/language/syntax.ts';
@@ -17,7 +17,7 @@ let programs: readonly GpuProgram[];
 
 beforeAll(async () => {
   const adapter = await pump.within(() => gpu.requestAdapter());
-  device = await pump.within(() => adapter!.requestDevice({ requiredFeatures: ['shader-f16'] }));
+  device = await pump.within(() => adapter!.requestDevice({ requiredFeatures: wgslFeatures }));
   const recorders = [recordCalls(), recordProducts(), recordConvolutions(), recordAttention()];
   programs = recorders.flatMap((recorder) => [...recorder.programs].filter((program) => 'module' in program));
   return () => device.destroy();
@@ -56,6 +56,24 @@ it('compiles all kernels of float16 with elements that are f16', async () => {
   }
   expect(count).toBeGreaterThan(100);
   console.log(`${count} kernels of float16`);
+}, 60_000);
+
+it('compiles all kernels whose workgroups reduce with subgroups', async () => {
+  const features = new Set(['subgroups']);
+  let count = 0;
+  for (const { module, text } of programs) {
+    const code = printWgsl(module, { features });
+    expect(code.includes('enable subgroups;')).toBe(module.entryOfSubgroups !== undefined);
+    // Larger workgroups are for GPUs of NVIDIA.
+    if (module.entryOfSubgroups === undefined || module.workgroup[0] > 256) continue;
+    count++;
+    expect(await refused(code, module.entry.name), text).toBeUndefined();
+    expect(
+      await refused(printWgsl(module, { features: device.features }), module.entry.name),
+    ).toBeUndefined();
+  }
+  expect(count).toBeGreaterThan(50);
+  console.log(`${count} kernels with subgroups`);
 }, 60_000);
 
 it('finds kernels that are wrong', async () => {

@@ -214,3 +214,55 @@ it.skipIf(compiler === undefined)('finds writes behind a buffer', () => {
     shim.end();
   }
 });
+
+const reducing = (across: number, reduction: string): string => `
+struct Params { n: u32 }
+@group(0) @binding(0) var<storage, read_write> y: array<f32>;
+@group(0) @binding(1) var<uniform> p: Params;
+const ACROSS: u32 = ${across}u;
+var<workgroup> part: array<f32, 64>;
+@compute @workgroup_size(64)
+fn main(@builtin(local_invocation_index) index: u32) {
+  let t = index % ACROSS; let start = index - t; let mine = f32(t) * f32(p.n);
+  ${reduction}
+}`;
+const twice = `workgroupReduce(part, start, t, ACROSS, mine, max(left, right)); let top = workgroupResult(part, start);
+  workgroupBarrier();
+  workgroupReduce(part, start, t, ACROSS, mine, (left + right)); y[index] = top + workgroupResult(part, start);`;
+const tree = (combined: string): string => `part[start + t] = mine; workgroupBarrier();
+  for (var half = ACROSS / 2u; half > 0u; half = half / 2u) {
+    if (t < half) { part[start + t] = ${combined}; }
+    workgroupBarrier();
+  }`;
+
+it('prints a reduction of a workgroup as a tree', () => {
+  const byHand = `${tree('max(part[start + t], part[start + t + half])')} let top = part[start];
+  workgroupBarrier();
+  ${tree('(part[start + t] + part[start + t + half])')} y[index] = top + part[start];`;
+  const [module, wanted] = [parseKernel(reducing(32, twice)), parseKernel(reducing(32, byHand))];
+  expect(wanted.entryOfSubgroups).toBeUndefined();
+  expect(module.entry).toEqual(wanted.entry);
+  expect(printWgsl(module)).toBe(printWgsl(wanted));
+  expect(printCuda(module, 'k')).toBe(printCuda(wanted, 'k'));
+});
+
+it('prints a reduction of a workgroup by subgroups where the GPU has them', () => {
+  const features = new Set(['subgroups']);
+  const printed = printWgsl(parseKernel(reducing(32, twice)), { features });
+  expect(printed).toMatch(/^enable subgroups;\n/);
+  expect(printed).toContain('@builtin(subgroup_size)subgroupLanes:u32');
+  expect(printed).toContain('let beside=subgroupShuffleXor(madeOf1,step);madeOf1=max(madeOf1,beside);');
+  expect(printed).toContain('y[index]=top+ madeOf2;');
+  expect(printed).toContain('subgroupAny');
+  // A workgroup that makes one thing has no subgroups of several.
+  const whole = printWgsl(parseKernel(reducing(64, twice)), { features });
+  expect(whole).toContain('subgroupShuffleXor');
+  expect(whole).not.toContain('subgroupAny');
+  expect(printWgsl(parseKernel(double), { features })).toBe(printWgsl(parseKernel(double)));
+});
+
+it('refuses a reduction of a workgroup without all arguments', () => {
+  expect(() => parseKernel(reducing(32, 'workgroupReduce(part, start, t, ACROSS, mine);'))).toThrow(
+    /six arguments/,
+  );
+});

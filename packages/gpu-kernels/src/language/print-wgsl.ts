@@ -21,7 +21,7 @@ export interface WgslOptions {
 }
 
 /** The optional features of WebGPU of which kernels make use. */
-export const wgslFeatures = ['shader-f16'] as const;
+export const wgslFeatures = ['shader-f16', 'subgroups'] as const;
 
 /** A kernel as WGSL, without white space that means nothing. */
 export function printWgsl(module: KernelModule, options: WgslOptions = {}): string {
@@ -30,6 +30,8 @@ export function printWgsl(module: KernelModule, options: WgslOptions = {}): stri
   const parts: string[] = [];
   const hasF16 = features.has('shader-f16');
   if (hasF16 && module.bindings.some((binding) => narrowOf(binding) === 'float16')) parts.push('enable f16;');
+  const ofSubgroups = features.has('subgroups') ? module.entryOfSubgroups : undefined;
+  if (ofSubgroups !== undefined) parts.push('enable subgroups;');
   for (const { name, fields } of module.structs)
     parts.push(`struct ${name}{${fields.map((f) => `${f.name}:${type(f.type)}`).join(',')}}`);
   for (const { name, type: t, value } of module.constants)
@@ -60,7 +62,8 @@ export function printWgsl(module: KernelModule, options: WgslOptions = {}): stri
       `fn ${name}(${list})${result === undefined ? '' : `->${type(result)}`}{${statements(body, NO_NAMES)}}`,
     );
   }
-  const { entry, workgroup } = module;
+  const { workgroup } = module;
+  const entry = ofSubgroups ?? module.entry;
   const list = entry.parameters.map((p) => `@builtin(${p.builtin})${p.name}:${type(p.type)}`).join(',');
   parts.push(
     `@compute@workgroup_size(${workgroup.join(',')})fn ${entry.name}(${list}){${statements(entry.body, names)}}`,
