@@ -1,4 +1,4 @@
-// Reductions by subgroups have the bits of those without, and do not depend on which threads are a subgroup.
+// Kernels that make use of features have the bits of those that do not, and do not depend on which threads are a subgroup. SwiftShader has subgroups only.
 import '@eagre/backend-js';
 import './testing/swiftshader.ts';
 import {
@@ -17,7 +17,7 @@ import { WebGpuBackend } from './webgpu-backend.ts';
 
 const gpu = await openGpuDevice().catch(() => undefined);
 const second = gpu && (await openGpuDevice());
-if (gpu === undefined) console.log('subgroups are not tested: there is no GPU');
+if (gpu === undefined) console.log('features of WebGPU are not tested: there is no GPU');
 
 const without = (device: GpuDevice): GpuDevice => ({ ...device, features: new Set() });
 
@@ -30,7 +30,7 @@ function numbers(count: number): Float32Array {
   });
 }
 
-describe.skipIf(gpu === undefined || !gpu.features.has('subgroups'))('on a GPU with subgroups', () => {
+describe.skipIf(gpu === undefined || gpu.features.size === 0)('on a GPU with features', () => {
   const plain = new WebGpuBackend(without(second!), undefined);
   const own = new WebGpuBackend(gpu!, undefined);
   afterAll(() => {
@@ -39,7 +39,7 @@ describe.skipIf(gpu === undefined || !gpu.features.has('subgroups'))('on a GPU w
   });
 
   it('says so', () => {
-    expect(own.description).toMatch(/, with .*subgroups$/);
+    expect(own.description.endsWith(`, with ${[...gpu!.features].join(' and ')}`)).toBe(true);
   });
 
   function run(
@@ -79,6 +79,8 @@ describe.skipIf(gpu === undefined || !gpu.features.has('subgroups'))('on a GPU w
     const shape = [rows, n];
     const bools = Uint8Array.from(x, (value) => (value > -1 ? 1 : 0));
     const whole = Int32Array.from(x, (value) => value * 100);
+    const halves = Uint16Array.from(x, (_, i) => (i * 40503) & 0xffff);
+    const small = Uint16Array.from(halves, (bits) => bits & 0xbbff);
     const axis = { axes: [1], keepdims: false };
     const calls: [KernelName, Parameters<typeof run>[2], Parameters<typeof run>[3], KernelAttrs][] = [
       ['Sum', [['float32', shape, x]], [['float32', [rows]]], axis],
@@ -88,6 +90,9 @@ describe.skipIf(gpu === undefined || !gpu.features.has('subgroups'))('on a GPU w
       ['All', [['bool', shape, bools]], [['bool', [rows]]], axis],
       ['Softmax', [['float32', shape, x]], [['float32', shape]], {}],
       ['LogSoftmax', [['float32', shape, odd]], [['float32', shape]], {}],
+      ['Sum', [['float16', shape, small]], [['float16', [rows]]], axis],
+      ['Max', [['float16', shape, halves]], [['float16', [rows]]], axis],
+      ['Softmax', [['float16', shape, small]], [['float16', shape]], {}],
     ];
     for (const [name, inputs, outputs, attrs] of calls) {
       const [wanted, got] = [plain, own].map((backend) => run(backend, name, inputs, outputs, attrs));
@@ -98,6 +103,19 @@ describe.skipIf(gpu === undefined || !gpu.features.has('subgroups'))('on a GPU w
       );
       expect([...new Int32Array(got[0].buffer)]).toEqual(sums);
     }
+  });
+
+  it('all numbers of float16 are read and written as without', () => {
+    const all = Uint16Array.from({ length: 65536 }, (_, i) => i);
+    // One number each: it is compared with the lowest one.
+    const [wanted, got] = [plain, own].map((backend) => {
+      const axis = { axes: [1], keepdims: false };
+      const [bytes] = run(backend, 'Max', [['float16', [65536, 1], all]], [['float16', [65536]]], axis);
+      return new Uint16Array(bytes.buffer);
+    });
+    expect(got).toEqual(wanted);
+    const isNaN = (bits: number): boolean => (bits & 0x7fff) > 0x7c00;
+    expect(got.every((bits, i) => (isNaN(i) ? isNaN(bits) : bits === i))).toBe(true);
   });
 });
 
