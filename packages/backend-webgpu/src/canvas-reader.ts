@@ -1,5 +1,5 @@
 import { UnimplementedError } from '@eagre/backend';
-import { usage } from './gpu-device.ts';
+import { usage } from './gpu-names.ts';
 
 const WIDTH = 256;
 const ROW = WIDTH * 4;

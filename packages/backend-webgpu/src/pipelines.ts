@@ -1,5 +1,5 @@
 import { type GpuProgram, printWgsl } from '@eagre/gpu-kernels';
-import { COMPUTE } from './gpu-device.ts';
+import { COMPUTE } from './gpu-names.ts';
 import type { Pump } from './pump.ts';
 
 /** A program that is compiled in the background, or when it is needed. */
@@ -48,11 +48,14 @@ export class Pipeline {
 /** The forms of programs: one for each way in which their buffers share memory. */
 export class Pipelines {
   readonly #device: GPUDevice;
+  readonly #features: ReadonlySet<string>;
   readonly #known = new Map<GpuProgram, Map<string, Pipeline>>();
   #count = 0;
 
-  constructor(device: GPUDevice) {
+  /** @param features those that `printWgsl` may make use of. */
+  constructor(device: GPUDevice, features: ReadonlySet<string>) {
     this.#device = device;
+    this.#features = features;
   }
 
   /**
@@ -71,7 +74,7 @@ export class Pipelines {
   #make(program: GpuProgram, same: readonly number[], allWritable: boolean): Pipeline {
     const { module, buffers } = program;
     const sameAs = module.bindings.map(({ number }) => same[number] ?? number);
-    const code = printWgsl(module, { sameAs, allWritable });
+    const code = printWgsl(module, { sameAs, allWritable, features: this.#features });
     const entries: GPUBindGroupLayoutEntry[] = [];
     for (const { number, space } of module.bindings) {
       if (sameAs[number] !== number) continue;

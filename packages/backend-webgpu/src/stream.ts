@@ -1,7 +1,8 @@
 import { type EagreError, InternalError, ResourceExhaustedError, UnavailableError } from '@eagre/backend';
 import { FAULT_BYTES, type Fault, faultError, type GpuProgram, Suspects } from '@eagre/gpu-kernels';
 import { CanvasReader } from './canvas-reader.ts';
-import { type GpuDevice, MAP_READ, usage } from './gpu-device.ts';
+import type { GpuDevice } from './gpu-device.ts';
+import { MAP_READ, usage } from './gpu-names.ts';
 import { type Pipeline, Pipelines } from './pipelines.ts';
 
 /** Memory of the device. */
@@ -82,7 +83,7 @@ export class Stream {
   constructor(gpu: GpuDevice) {
     this.#gpu = gpu;
     this.#device = gpu.device;
-    this.#pipelines = new Pipelines(gpu.device);
+    this.#pipelines = new Pipelines(gpu.device, gpu.features);
     const { maxBufferSize, maxStorageBufferBindingSize, maxStorageBuffersPerShaderStage } = gpu.device.limits;
     this.limit = Math.min(maxBufferSize, maxStorageBufferBindingSize);
     this.mostBuffers = maxStorageBuffersPerShaderStage;

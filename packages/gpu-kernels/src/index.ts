@@ -39,5 +39,5 @@ export { gpuKernel, gpuKernels } from './kernels/registry.ts';
 export { parseKernel } from './language/parse.ts';
 export { cudaPrelude, printCuda } from './language/print-cuda.ts';
 export { printPtx } from './language/print-ptx.ts';
-export { printWgsl, shareType, type WgslOptions } from './language/print-wgsl.ts';
+export { printWgsl, shareType, type WgslOptions, wgslFeatures } from './language/print-wgsl.ts';
 export type * from './language/syntax.ts';

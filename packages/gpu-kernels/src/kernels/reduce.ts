@@ -83,14 +83,10 @@ export const largest: Reduction = { start: float(-Infinity), combine: binary('ma
 
 const GROUP = 256;
 
-/** Statements after which `part[start]` is the reduction of what each of `across` threads, `t` and on, has in `mine`. */
-function treeOf({ combine }: Reduction, across: string, start: string): string {
-  return `part[${start}t] = mine; workgroupBarrier();
-  for (var half = ${across} / 2u; half > 0u; half = half / 2u) {
-    if (t < half) { part[${start}t] = ${combine(`part[${start}t]`, `part[${start}t + half]`)}; }
-    workgroupBarrier();
-  }`;
-}
+/** Statements after which `REDUCED` is the reduction of what each of the `ACROSS` threads of a row, `t` and on, has in `mine`. */
+const treeOf = ({ combine }: Reduction): string =>
+  `workgroupReduce(part, start, t, ACROSS, mine, ${combine('left', 'right')});`;
+const REDUCED = 'workgroupResult(part, start)';
 
 /** The entry point of kernels in which each workgroup makes one thing: its number is `row`, the thread's `t`. */
 const groupEntry = (threads: number): string => `@compute @workgroup_size(${threads})
@@ -132,7 +128,7 @@ export function eachOf(
 
 /** Statements after which `name` is the reduction of what the threads of a row have in `mine`. */
 export function combined(name: string, reduction: Reduction = sum): string {
-  return `${treeOf(reduction, 'ACROSS', 'start + ')} let ${name} = part[start]; workgroupBarrier();`;
+  return `${treeOf(reduction)} let ${name} = ${REDUCED}; workgroupBarrier();`;
 }
 
 /** Statements after which `name` is the sum, or another reduction, of an expression over i. */
@@ -270,8 +266,8 @@ ${SHARED_ENTRY}
   let output = row / p.chunks; let first = (row % p.chunks) * p.chunk; let last = min(first + p.chunk, p.count);
   ${baseOf('output', kept.length)} var mine: ${type} = ${reduction.start};
   for (var r = first + t; r < last; r += ACROSS) { ${placeAt('r', reduced.length)} mine = ${reduction.combine('mine', element(dtype))}; }
-  ${treeOf(reduction, 'ACROSS', 'start + ')}
-  if (t == 0u && isRow) { let mine = part[start]; y[row] = ${finish}; }
+  ${treeOf(reduction)}
+  if (t == 0u && isRow) { let mine = ${REDUCED}; y[row] = ${finish}; }
 }`);
 }
 

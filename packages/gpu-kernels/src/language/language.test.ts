@@ -136,6 +136,30 @@ it('reads floats of 16 bits as f32, and puts them into their half of a word', ()
   expect(cuda).toContain('y[id.x] = u16(fToBfloat((twice(bfloatToF(u32(x[id.x])))');
 });
 
+it('has elements of float16 as f16 where the GPU does, through their bits', () => {
+  const features = new Set(['shader-f16']);
+  const half = narrow
+    .replaceAll('bfloat16', 'float16')
+    .replaceAll('bfloatToF', 'halfToF')
+    .replaceAll('fToBfloat', 'fToHalf');
+  const module = parseKernel(half);
+  const printed = printWgsl(module, { features });
+  expect(printed).toMatch(/^enable f16;\n/);
+  expect(printed).toContain('var<storage,read>x:array<f16>;');
+  expect(printed).toContain('var<storage,read_write>y:array<f16>;');
+  expect(printed).toContain(
+    'y[id.x]=bitcast<vec2<f16>>(fToHalf(twice(halfToF(bitcast<u32>(vec2<f16>(x[id.x],0h))))- (-1.0))).x;',
+  );
+  expect(printed).not.toContain('atomic');
+  // Both as one variable.
+  const whole = printWgsl(module, { features, sameAs: [0, 0, 2] });
+  expect(whole).toContain('var<storage,read_write>x:array<f16>;');
+  expect(whole).toContain('x[id.x]=bitcast<vec2<f16>>(');
+  expect(printWgsl(module)).not.toContain('f16');
+  // There is no such type of bfloat16.
+  expect(printWgsl(parseKernel(narrow), { features })).toBe(printWgsl(parseKernel(narrow)));
+});
+
 it('only sets floats of 16 bits', () => {
   const added = parseKernel(narrow.replace('y[id.x] =', 'y[id.x] +='));
   expect(() => printWgsl(added)).toThrow(/bfloat16, which kernels only set/);
@@ -189,4 +213,56 @@ it.skipIf(compiler === undefined)('finds writes behind a buffer', () => {
   } finally {
     shim.end();
   }
+});
+
+const reducing = (across: number, reduction: string): string => `
+struct Params { n: u32 }
+@group(0) @binding(0) var<storage, read_write> y: array<f32>;
+@group(0) @binding(1) var<uniform> p: Params;
+const ACROSS: u32 = ${across}u;
+var<workgroup> part: array<f32, 64>;
+@compute @workgroup_size(64)
+fn main(@builtin(local_invocation_index) index: u32) {
+  let t = index % ACROSS; let start = index - t; let mine = f32(t) * f32(p.n);
+  ${reduction}
+}`;
+const twice = `workgroupReduce(part, start, t, ACROSS, mine, max(left, right)); let top = workgroupResult(part, start);
+  workgroupBarrier();
+  workgroupReduce(part, start, t, ACROSS, mine, (left + right)); y[index] = top + workgroupResult(part, start);`;
+const tree = (combined: string): string => `part[start + t] = mine; workgroupBarrier();
+  for (var half = ACROSS / 2u; half > 0u; half = half / 2u) {
+    if (t < half) { part[start + t] = ${combined}; }
+    workgroupBarrier();
+  }`;
+
+it('prints a reduction of a workgroup as a tree', () => {
+  const byHand = `${tree('max(part[start + t], part[start + t + half])')} let top = part[start];
+  workgroupBarrier();
+  ${tree('(part[start + t] + part[start + t + half])')} y[index] = top + part[start];`;
+  const [module, wanted] = [parseKernel(reducing(32, twice)), parseKernel(reducing(32, byHand))];
+  expect(wanted.entryOfSubgroups).toBeUndefined();
+  expect(module.entry).toEqual(wanted.entry);
+  expect(printWgsl(module)).toBe(printWgsl(wanted));
+  expect(printCuda(module, 'k')).toBe(printCuda(wanted, 'k'));
+});
+
+it('prints a reduction of a workgroup by subgroups where the GPU has them', () => {
+  const features = new Set(['subgroups']);
+  const printed = printWgsl(parseKernel(reducing(32, twice)), { features });
+  expect(printed).toMatch(/^enable subgroups;\n/);
+  expect(printed).toContain('@builtin(subgroup_size)subgroupLanes:u32');
+  expect(printed).toContain('let beside=subgroupShuffleXor(madeOf1,step);madeOf1=max(madeOf1,beside);');
+  expect(printed).toContain('y[index]=top+ madeOf2;');
+  expect(printed).toContain('subgroupAny');
+  // A workgroup that makes one thing has no subgroups of several.
+  const whole = printWgsl(parseKernel(reducing(64, twice)), { features });
+  expect(whole).toContain('subgroupShuffleXor');
+  expect(whole).not.toContain('subgroupAny');
+  expect(printWgsl(parseKernel(double), { features })).toBe(printWgsl(parseKernel(double)));
+});
+
+it('refuses a reduction of a workgroup without all arguments', () => {
+  expect(() => parseKernel(reducing(32, 'workgroupReduce(part, start, t, ACROSS, mine);'))).toThrow(
+    /six arguments/,
+  );
 });

@@ -1,5 +1,6 @@
 import { InternalError } from '@eagre/backend';
 import { declaredIn } from './names.ts';
+import { withReductions } from './reductions.ts';
 import type {
   Binding,
   Expression,
@@ -119,7 +120,8 @@ class Parser {
     const buffers = new Set(bindings.map(({ name }) => name));
     const hidden = declaredIn(entry.body).find((name) => buffers.has(name));
     if (hidden !== undefined) throw broken(`a variable of the entry point hides the buffer ${hidden}`);
-    return { structs, constants, bindings, shared, functions, entry, workgroup };
+    const module = { structs, constants, bindings, shared, functions, entry, workgroup };
+    return withReductions(module, (text) => new Parser(tokenize(`{${text}}`)).#block());
   }
 
   #struct(): { name: string; fields: Field[] } {

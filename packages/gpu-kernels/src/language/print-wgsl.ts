@@ -16,13 +16,22 @@ export interface WgslOptions {
   readonly sameAs?: readonly number[];
   /** Whether all buffers are bound for writing: WebGPU also refuses a buffer that is bound for reading and, elsewhere, for writing. */
   readonly allWritable?: boolean;
+  /** What the device was opened with, of `wgslFeatures`; there may be others in it. */
+  readonly features?: ReadonlySet<string>;
 }
+
+/** The optional features of WebGPU of which kernels make use. */
+export const wgslFeatures = ['shader-f16', 'subgroups'] as const;
 
 /** A kernel as WGSL, without white space that means nothing. */
 export function printWgsl(module: KernelModule, options: WgslOptions = {}): string {
-  const { sameAs, allWritable = false } = options;
+  const { sameAs, allWritable = false, features = NO_FEATURES } = options;
   const names: Names = { buffers: new Map(), narrow: new Map() };
   const parts: string[] = [];
+  const hasF16 = features.has('shader-f16');
+  if (hasF16 && module.bindings.some((binding) => narrowOf(binding) === 'float16')) parts.push('enable f16;');
+  const ofSubgroups = features.has('subgroups') ? module.entryOfSubgroups : undefined;
+  if (ofSubgroups !== undefined) parts.push('enable subgroups;');
   for (const { name, fields } of module.structs)
     parts.push(`struct ${name}{${fields.map((f) => `${f.name}:${type(f.type)}`).join(',')}}`);
   for (const { name, type: t, value } of module.constants)
@@ -31,8 +40,8 @@ export function printWgsl(module: KernelModule, options: WgslOptions = {}): stri
     const first = sameAs?.[binding.number] ?? binding.number;
     const written = module.bindings.some((b) => b.written && (sameAs?.[b.number] ?? b.number) === first);
     const dtype = narrowOf(binding);
-    // Two elements are a word, whose halves different threads may write.
-    if (dtype !== undefined) names.narrow.set(binding.name, { dtype, isAtomic: written });
+    const form = dtype === 'float16' && hasF16 ? 'f16' : written ? 'atomic' : 'word';
+    if (dtype !== undefined) names.narrow.set(binding.name, { dtype, form });
     if (first !== binding.number) {
       const whole = module.bindings[first];
       if (type(whole.type) !== type(binding.type))
@@ -42,7 +51,7 @@ export function printWgsl(module: KernelModule, options: WgslOptions = {}): stri
     }
     const mode = allWritable || written ? 'read_write' : 'read';
     const space = binding.space === 'uniform' ? 'uniform' : `storage,${mode}`;
-    const stored = dtype === undefined ? type(binding.type) : written ? 'array<atomic<u32>>' : 'array<u32>';
+    const stored = dtype === undefined ? type(binding.type) : `array<${ELEMENTS[form]}>`;
     parts.push(`@group(0)@binding(${binding.number})var<${space}>${binding.name}:${stored};`);
   }
   for (const { name, type: t } of module.shared) parts.push(`var<workgroup>${name}:${type(t)};`);
@@ -53,7 +62,8 @@ export function printWgsl(module: KernelModule, options: WgslOptions = {}): stri
       `fn ${name}(${list})${result === undefined ? '' : `->${type(result)}`}{${statements(body, NO_NAMES)}}`,
     );
   }
-  const { entry, workgroup } = module;
+  const { workgroup } = module;
+  const entry = ofSubgroups ?? module.entry;
   const list = entry.parameters.map((p) => `@builtin(${p.builtin})${p.name}:${type(p.type)}`).join(',');
   parts.push(
     `@compute@workgroup_size(${workgroup.join(',')})fn ${entry.name}(${list}){${statements(entry.body, names)}}`,
@@ -70,10 +80,21 @@ export function shareType(module: KernelModule, a: number, b: number): boolean {
 interface Names {
   /** The variable that stands for one that shares memory with it. */
   readonly buffers: Map<string, string>;
-  /** Buffers of 16 bit floats, and whether their words are atomic. */
-  readonly narrow: Map<string, { readonly dtype: 'float16' | 'bfloat16'; readonly isAtomic: boolean }>;
+  /** Buffers of 16 bit floats. */
+  readonly narrow: Map<string, Narrow>;
 }
 const NO_NAMES: Names = { buffers: new Map(), narrow: new Map() };
+const NO_FEATURES: ReadonlySet<string> = new Set();
+
+/**
+ * How a buffer of 16 bit floats looks: two elements are a word, which is atomic where it is written, as different threads may write its halves; or
+ * the elements are those of WGSL.
+ */
+interface Narrow {
+  readonly dtype: 'float16' | 'bfloat16';
+  readonly form: 'word' | 'atomic' | 'f16';
+}
+const ELEMENTS = { word: 'u32', atomic: 'atomic<u32>', f16: 'f16' } as const;
 
 /** The index of an element of a buffer of 16 bit floats. */
 function narrowAt(
@@ -84,17 +105,29 @@ function narrowAt(
   const of = names.narrow.get(e.of.name);
   return of && { buffer: expression(e.of, names), at: expression(e.at, names), of };
 }
-type Narrow = Names['narrow'] extends Map<string, infer T> ? T : never;
 
-/** Puts the bits of a 16 bit float into its half of a word, beside which another thread may write the other. */
+/**
+ * The f32 of an element. Conversions of WGSL may take small numbers for 0, and may take for granted that there is no infinity and no NaN. So the bits are
+ * converted, of which `bitcast` makes f16 and back.
+ */
+function loadNarrow(buffer: string, at: string, { dtype, form }: Narrow): string {
+  const { load } = narrowFunctions[dtype];
+  if (form === 'f16') return `${load}(bitcast<u32>(vec2<f16>(${buffer}[${at}],0h)))`;
+  const word = `${buffer}[(${at})>>1u]`;
+  return `${load}((${form === 'atomic' ? `atomicLoad(&${word})` : word}>>(((${at})&1u)<<4u))&0xffffu)`;
+}
+
+/** Puts the bits of a 16 bit float into its place, which may be half of a word, beside which another thread may write the other. */
 function storeNarrow(s: Statement & { readonly kind: 'assign' }, names: Names): string | undefined {
   const place = narrowAt(s.to, names);
   if (place === undefined) return undefined;
   const { buffer, at, of } = place;
   if (s.op !== '=') throw new InternalError(`${buffer} is of ${of.dtype}, which kernels only set`);
+  const bits = `${narrowFunctions[of.dtype].store}(${expression(s.value, names)})`;
+  if (of.form === 'f16') return `${buffer}[${at}]=bitcast<vec2<f16>>(${bits}).x;`;
   const word = `&${buffer}[narrowAt>>1u]`;
   return (
-    `{let narrowAt=${at};let narrowBits=${narrowFunctions[of.dtype].store}(${expression(s.value, names)});let narrowShift=(narrowAt&1u)<<4u;` +
+    `{let narrowAt=${at};let narrowBits=${bits};let narrowShift=(narrowAt&1u)<<4u;` +
     `atomicAnd(${word},~(0xffffu<<narrowShift));atomicOr(${word},narrowBits<<narrowShift);}`
   );
 }
@@ -163,11 +196,7 @@ function expression(e: Expression, names: Names): string {
       return `${operand(e.left, names)}${e.op} ${operand(e.right, names)}`;
     case 'index': {
       const narrow = narrowAt(e, names);
-      if (narrow !== undefined) {
-        const { buffer, at, of } = narrow;
-        const word = `${buffer}[(${at})>>1u]`;
-        return `${narrowFunctions[of.dtype].load}((${of.isAtomic ? `atomicLoad(&${word})` : word}>>(((${at})&1u)<<4u))&0xffffu)`;
-      }
+      if (narrow !== undefined) return loadNarrow(narrow.buffer, narrow.at, narrow.of);
       return `${operand(e.of, names)}[${expression(e.at, names)}]`;
     }
     case 'member':

@@ -103,5 +103,7 @@ export interface KernelModule {
   readonly shared: readonly Field[];
   readonly functions: readonly FunctionDeclaration[];
   readonly entry: FunctionDeclaration;
+  /** The entry point with its reductions made by subgroups: see `reductions.ts`. Undefined where it has none. */
+  readonly entryOfSubgroups: FunctionDeclaration | undefined;
   readonly workgroup: readonly [x: number, y: number, z: number];
 }
