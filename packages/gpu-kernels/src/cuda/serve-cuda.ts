@@ -1,25 +1,17 @@
 import { provideCudaForms } from '../kernels/cuda-forms.ts';
-import { coreAttention, coreRows, isCoreAttention } from './attention.ts';
-import { hopperAttention, hopperRows, isHopperAttention } from './hopper-attention.ts';
-import { warpgroupCores } from './hopper-product.ts';
+import { coreAttentionCall } from './attention-call.ts';
+import { coreProduct } from './core-product.ts';
 import { padLines } from './pad-lines.ts';
+import { paddedProduct } from './padded-product.ts';
 import { coreRecurrent } from './recurrent.ts';
-import { broughtByTma } from './tma-product.ts';
-import { warpCores } from './warp-product.ts';
 
 /** Has calls tell what GPUs of NVIDIA run instead of the kernels for all GPUs. Whoever runs that calls it first. */
 export function serveCuda(): void {
   provideCudaForms({
-    warpCores,
-    warpgroupCores,
-    broughtByTma,
-    isCoreAttention,
-    coreAttention,
-    coreRows,
-    isHopperAttention,
-    hopperAttention,
-    hopperRows,
+    product: coreProduct,
+    paddedProduct,
     padLines,
-    coreRecurrent,
+    attention: coreAttentionCall,
+    recurrent: coreRecurrent,
   });
 }

@@ -2,15 +2,12 @@
 // score and the sum of exponentials; the gradients know both from the forward kernel's log-sum-exp.
 
 import type { DType } from '@eagre/backend';
-import { CORE_BUFFERS, type CoreAttention } from '../cuda/attention-steps.ts';
-import { lanesOf } from '../cuda/tensor-cores.ts';
 import { dy, type Factor, key, query, type Side, value } from './attention-factors.ts';
 import { cudaForms } from './cuda-forms.ts';
 import { broadcastSteps, rawLoad } from './elements.ts';
 import {
   alwaysFits,
   type Call,
-  type CudaDispatch,
   type Dispatch,
   type GpuKernels,
   type GpuProgram,
@@ -19,10 +16,8 @@ import {
   type Lowered,
   launch,
   lowered,
-  perCapability,
   perThread,
   programOf,
-  runsOn,
 } from './kernel.ts';
 import { floats, floatType, isFloat, ofFloats } from './scalar-program.ts';
 
@@ -33,7 +28,7 @@ const THREADS = 256;
 /** The row of a factor in shared memory, of one more than it holds so that a column's elements lie in different banks. */
 const PITCH = TILE + 1;
 
-const PARAMS = {
+export const PARAMS = {
   batch: 'u32',
   heads: 'u32',
   queries: 'u32',
@@ -258,52 +253,6 @@ function dispatchOf(
   return { program, operands, params, workgroups: groups(params[0] * params[1] * tiles) };
 }
 
-/** A call on tensor cores, where they serve it. @param operands the number of each buffer. */
-function onTensorCores(
-  dtype: DType,
-  mask: DType | undefined,
-  makes: readonly CoreAttention['makes'][],
-  operands: Readonly<Record<string, number>>,
-  params: readonly number[],
-): Dispatch['cuda'] {
-  const [batch, heads, queries, keys, width, values] = params;
-  const widths = [width, values] as const;
-  const forms = cudaForms();
-  if (forms === undefined || !forms.isCoreAttention(dtype, mask, widths, [queries, keys])) return undefined;
-  const filled = (size: number): number => Math.ceil(size / 16) * 16;
-  const dispatchOf = (each: CoreAttention['makes'], capability: number): CudaDispatch => {
-    const count = each === 'keyGradients' ? keys : queries;
-    const core = {
-      dtype,
-      makes: each,
-      width: filled(width),
-      values: filled(values),
-      mask,
-      aligned: width % lanesOf(dtype) === 0 && values % lanesOf(dtype) === 0,
-    };
-    const planes = batch * heads;
-    const byWarpgroups = capability === 90 && forms.isHopperAttention(core);
-    const rows = byWarpgroups
-      ? forms.hopperRows(planes, count)
-      : forms.coreRows(core, planes, count, capability);
-    const program = byWarpgroups
-      ? forms.hopperAttention({ ...core, rows }, PARAMS)
-      : forms.coreAttention({ ...core, rows }, PARAMS);
-    return {
-      program,
-      operands: CORE_BUFFERS[each].filter((name) => name in operands).map((name) => operands[name]),
-      params,
-      workgroups: groups(planes * Math.ceil(count / rows)),
-    };
-  };
-  return perCapability((capability) => {
-    const dispatches = makes.map((each) => dispatchOf(each, capability));
-    return dispatches.every(({ program }) => runsOn(program, capability))
-      ? { dispatches, scratch: 0 }
-      : undefined;
-  });
-}
-
 function attention(call: Call): Lowered | undefined {
   const { inputs } = call;
   const mask = maskText(inputs[3]?.dtype);
@@ -311,7 +260,7 @@ function attention(call: Call): Lowered | undefined {
   const params = paramsOf(call, 0, inputs[3]?.shape);
   const operands = Array.from({ length: inputs.length + 2 }, (_, i) => i);
   const named = { query: 0, key: 1, value: 2, ...(inputs.length > 3 ? { mask: 3 } : {}) };
-  const cuda = onTensorCores(
+  const cuda = cudaForms()?.attention(
     inputs[0].dtype,
     inputs[3]?.dtype,
     ['result'],
@@ -360,7 +309,7 @@ function attentionGrad(call: Call): Lowered | undefined {
     const used = [...known, ...masks, output + i];
     dispatches.push(dispatchOf(gradientProgram(inputs[0].dtype, mask, of), used, params, rows, width));
   });
-  const cuda = onTensorCores(
+  const cuda = cudaForms()?.attention(
     inputs[0].dtype,
     masking?.dtype,
     ['queryGradient', 'keyGradients'],

@@ -1,24 +1,17 @@
 // Kernels in CUDA C++, which only GPUs of NVIDIA run. Those of all GPUs do not import them, so that pages need not load them.
-import type { coreAttention, coreRows, isCoreAttention } from '../cuda/attention.ts';
-import type { ProductCores } from '../cuda/factor-tiles.ts';
-import type { hopperAttention, hopperRows, isHopperAttention } from '../cuda/hopper-attention.ts';
+import type { coreAttentionCall } from '../cuda/attention-call.ts';
+import type { coreProduct } from '../cuda/core-product.ts';
 import type { padLines } from '../cuda/pad-lines.ts';
+import type { paddedProduct } from '../cuda/padded-product.ts';
 import type { coreRecurrent } from '../cuda/recurrent.ts';
-import type { broughtByTma } from '../cuda/tma-product.ts';
 
 /** What there is in CUDA C++. */
 export interface CudaForms {
-  readonly warpCores: ProductCores;
-  readonly warpgroupCores: ProductCores;
-  readonly broughtByTma: typeof broughtByTma;
-  readonly isCoreAttention: typeof isCoreAttention;
-  readonly coreAttention: typeof coreAttention;
-  readonly coreRows: typeof coreRows;
-  readonly isHopperAttention: typeof isHopperAttention;
-  readonly hopperAttention: typeof hopperAttention;
-  readonly hopperRows: typeof hopperRows;
+  readonly product: typeof coreProduct;
+  readonly paddedProduct: typeof paddedProduct;
   readonly padLines: typeof padLines;
-  readonly coreRecurrent: typeof coreRecurrent;
+  readonly attention: typeof coreAttentionCall;
+  readonly recurrent: typeof coreRecurrent;
 }
 
 let known: CudaForms | undefined;

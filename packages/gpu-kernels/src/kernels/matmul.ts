@@ -1,25 +1,11 @@
 // Matrix products, with batches that broadcast.
-import { isHalf, type NumericDType, product } from '@eagre/backend';
-import { pitchOf } from '../cuda/pad-lines.ts';
-import { CHUNK_BYTES, lanesOf } from '../cuda/tensor-cores.ts';
+import { type NumericDType, product } from '@eagre/backend';
 import { cudaForms } from './cuda-forms.ts';
 import { type Axes, broadcastSteps, fields, mergeAxes, placeOf } from './elements.ts';
-import {
-  alwaysFits,
-  type Call,
-  type CudaDispatch,
-  type CudaDispatches,
-  type Dispatch,
-  type GpuKernels,
-  type Lowered,
-  lowered,
-  perCapability,
-  TEMPORARY,
-  type TensorInfo,
-} from './kernel.ts';
+import { alwaysFits, type Call, type GpuKernels, type Lowered, lowered, type TensorInfo } from './kernel.ts';
 import { type LibraryProduct, libraryProduct } from './library-product.ts';
 import { productDispatch } from './product.ts';
-import type { Factor, PlainMatrix, Product, ProductSizes, Value } from './product-factors.ts';
+import type { PlainMatrix, Product, Value } from './product-factors.ts';
 import { floats } from './scalar-program.ts';
 
 /** The places along the axes of the batches, i0, i1, …, and where the factors begin. */
@@ -115,70 +101,9 @@ function matmul(call: Call): Lowered | undefined {
   const dispatch = productDispatch(made, operands, [...axes.sizes, ...axes.steps.flat()], sizes);
   if (dispatch === undefined || y.dtype === 'int32') return dispatch && lowered(dispatch);
   const library = libraryMatmul(call);
-  const padded = r === 0 ? paddedProduct(made, operands, sizes) : undefined;
+  const padded = r === 0 ? cudaForms()?.paddedProduct(made, operands, sizes) : undefined;
   if (padded !== undefined) return lowered({ ...dispatch, library, cuda: padded, prefersCuda: true });
   return lowered(library === undefined ? dispatch : { ...dispatch, library });
-}
-
-/** Where rows, columns and depth are so many, tensor cores win more than copies of the factors take. */
-const LEAST_PADDED = 128;
-
-/** A product of two matrices of which at least one has lines that begin at no multiple of 16 bytes, by copies that do. */
-function paddedProduct(product: Product, operands: readonly number[], sizes: ProductSizes): Dispatch['cuda'] {
-  const { dtype, left, right, params } = product;
-  const forms = cudaForms();
-  if (forms === undefined || (dtype !== 'float32' && !isHalf(dtype))) return undefined;
-  const [, rows, columns, depth] = sizes;
-  const pitches = [left, right].map(({ run }) => pitchOf(dtype, run));
-  if (pitches[0] === left.run && pitches[1] === right.run) return undefined;
-  if (Math.min(rows, columns, depth) < LEAST_PADDED) return undefined;
-  const copies: CudaDispatch[] = [];
-  const all = [...operands];
-  /** Of the copies, in chunks; where that of b begins. */
-  let [chunks, fromB] = [0, 0];
-  const [padded0, padded1] = [left, right].map((factor, i): Factor => {
-    if (pitches[i] === factor.run) return factor;
-    const side = i === 0 ? 'row' : 'column';
-    const [line, along] = factor.inner === 'side' ? ['deep', side] : [side, 'deep'];
-    const lines = line === 'deep' ? depth : i === 0 ? rows : columns;
-    copies.push(forms.padLines(dtype, [operands[i], TEMPORARY], { from: chunks, lines, run: factor.run }));
-    all[i] = TEMPORARY;
-    if (i === 1) fromB = chunks * lanesOf(dtype);
-    chunks += (lines * pitches[i]) / lanesOf(dtype);
-    const parts = { [line]: `${line} * p.pitch${i}`, [along]: along };
-    const from = i === 1 ? 'p.fromB + ' : '';
-    return {
-      ...factor,
-      side: { at: `${from}${parts[side]}` },
-      deep: { at: parts.deep },
-      run: pitches[i],
-      matrix: { from: i === 1 ? fromB : 0, pitch: pitches[i], count: 1, number: '0u' },
-    };
-  });
-  const bytes = CHUNK_BYTES * chunks;
-  if (bytes >= 2 ** 31) return undefined;
-  const cuda = productDispatch(
-    {
-      ...product,
-      params: { ...params, pitch0: 'u32', pitch1: 'u32', fromB: 'u32' },
-      left: padded0,
-      right: padded1,
-    },
-    all,
-    [...pitches, fromB],
-    sizes,
-    bytes,
-  )?.cuda;
-  if (cuda === undefined) return undefined;
-  return perCapability((capability) => {
-    const inner = cuda(capability);
-    const behind = ({ dispatches, scratch, withoutMaps }: CudaDispatches): CudaDispatches => ({
-      dispatches: [...copies, ...dispatches],
-      scratch,
-      withoutMaps: withoutMaps && behind(withoutMaps),
-    });
-    return inner && behind(inner);
-  });
 }
 
 export const kernels: GpuKernels = { MatMul: { dtypes: [...floats, 'int32'], lower: alwaysFits(matmul) } };

@@ -140,7 +140,7 @@ function sweepDispatch(
   return {
     ...dispatch,
     cuda: perCapability((capability) => {
-      const core = forms.coreRecurrent({ ...recurrent, rows, width }, capability);
+      const core = forms.recurrent({ ...recurrent, rows, width }, capability);
       return core && { dispatches: [{ ...dispatch, program: core }], scratch: 0 };
     }),
   };
