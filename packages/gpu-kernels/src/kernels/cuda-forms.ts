@@ -1,4 +1,5 @@
 // Kernels in CUDA C++, which only GPUs of NVIDIA run. Those of all GPUs do not import them, so that pages need not load them.
+// Types in a circle: what they make is made of what the kernels for all GPUs are made of, which ask for it.
 import type { coreAttentionCall } from '../cuda/attention-call.ts';
 import type { coreProduct } from '../cuda/core-product.ts';
 import type { padLines } from '../cuda/pad-lines.ts';
