@@ -95,6 +95,18 @@ const inlineHelpers = {
     delete bundle[file];
   },
 };
+/** The texts in templates. */
+function textsOf(code, options) {
+  const texts = [];
+  const visit = (node) => {
+    if (Array.isArray(node)) return node.forEach(visit);
+    if (typeof node?.type !== 'string') return undefined;
+    if (node.type === 'TemplateElement') texts.push(node);
+    return Object.values(node).forEach(visit);
+  };
+  visit(parseAst(code, options).body);
+  return texts;
+}
 /** Lines begin where they do: V8 reads each character, and one of twenty is a tab before a line. */
 const withoutIndents = {
   name: 'without-indents',
@@ -102,14 +114,7 @@ const withoutIndents = {
     for (const chunk of Object.values(bundle)) {
       if (chunk.type !== 'chunk') continue;
       // Texts of several lines stay as they are.
-      const texts = [];
-      const visit = (node) => {
-        if (Array.isArray(node)) return node.forEach(visit);
-        if (typeof node?.type !== 'string') return undefined;
-        if (node.type === 'TemplateElement' && node.value.raw.includes('\n')) texts.push(node);
-        return Object.values(node).forEach(visit);
-      };
-      visit(parseAst(chunk.code).body);
+      const texts = textsOf(chunk.code).filter(({ value }) => value.raw.includes('\n'));
       const isText = (at) => texts.some(({ start, end }) => start <= at && at < end);
       chunk.code = chunk.code.replace(/^\t+/gm, (tabs, at) => (isText(at) ? tabs : ''));
     }
@@ -120,16 +125,8 @@ const withoutIndentsOfKernels = {
   name: 'without-indents-of-kernels',
   transform(code, id) {
     if (!/\/gpu-kernels\/src\/kernels\/.*\.ts$/.test(id)) return undefined;
-    const texts = [];
-    const visit = (node) => {
-      if (Array.isArray(node)) return node.forEach(visit);
-      if (typeof node?.type !== 'string') return undefined;
-      if (node.type === 'TemplateElement') texts.push(node);
-      return Object.values(node).forEach(visit);
-    };
-    visit(parseAst(code, { lang: 'ts' }).body);
     let short = code;
-    for (const { start, end } of texts.sort((a, b) => b.start - a.start))
+    for (const { start, end } of textsOf(code, { lang: 'ts' }).sort((a, b) => b.start - a.start))
       short = short.slice(0, start) + short.slice(start, end).replace(/\n[ \t]+/g, '\n') + short.slice(end);
     return { code: short, map: null };
   },

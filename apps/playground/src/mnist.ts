@@ -2,7 +2,7 @@
 import { webgpuBackend, webgpuUnavailable } from '@eagre/backend-webgpu';
 import * as tf from 'eagre';
 import { type Digits, learn, load, SIDE } from './digits.ts';
-import { context, curve } from './draw.ts';
+import { context, curve, image } from './draw.ts';
 import { frame, say } from './page.ts';
 
 /** A number of the page's address, such as `?steps=1000`. */
@@ -84,21 +84,14 @@ async function train(digits: Digits, backend: Choice): Promise<void> {
 
 /** Draws some images, those that were taken for others in red. @returns the share of all that are right. */
 function drawDigits({ images, labels }: Digits, taken: ArrayLike<number | bigint>): number {
-  const to = context('digits');
   const isRight = (i: number): boolean => Number(taken[i]) === labels[i];
-  const data = new ImageData(COLUMNS * SIDE, ROWS * SIDE);
-  for (let i = 0; i < COLUMNS * ROWS; i++) {
-    const right = isRight(i);
-    const corner = Math.floor(i / COLUMNS) * SIDE * data.width + (i % COLUMNS) * SIDE;
-    for (let p = 0; p < SIDE * SIDE; p++) {
-      const grey = images[i * SIDE * SIDE + p] as number;
-      const at = 4 * (corner + Math.floor(p / SIDE) * data.width + (p % SIDE));
-      data.data.set(right ? [grey, grey, grey, 255] : [110 + grey / 2, grey / 2, grey / 2, 255], at);
-    }
-  }
-  const small = new OffscreenCanvas(data.width, data.height);
-  small.getContext('2d')?.putImageData(data, 0, 0);
-  to.drawImage(small, 0, 0, to.canvas.width, to.canvas.height);
+  const [wide, high] = [COLUMNS * SIDE, ROWS * SIDE];
+  image(context('digits'), wide, high, (at) => {
+    const [x, y] = [at % wide, Math.floor(at / wide)];
+    const i = Math.floor(y / SIDE) * COLUMNS + Math.floor(x / SIDE);
+    const grey = images[(i * SIDE + (y % SIDE)) * SIDE + (x % SIDE)] as number;
+    return isRight(i) ? [grey, grey, grey] : [110 + grey / 2, grey / 2, grey / 2];
+  });
   const right = Array.from(labels, (_, i) => isRight(i)).filter(Boolean).length;
   say('accuracy', `${((100 * right) / labels.length).toFixed(1)} % right`);
   return right / labels.length;
