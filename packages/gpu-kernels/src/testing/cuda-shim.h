@@ -1,6 +1,7 @@
 // Runs CUDA C++ kernels on a processor, for tests. The threads of a block are fibers, which leave each other the processor at barriers only. So the
 // order in which they run is that of `order`, and a kernel that lacks a barrier gives other results in another order.
 #pragma once
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -22,7 +23,7 @@
 #define __grid_constant__
 #define __align__(n) alignas(n)
 #define EAGRE_SHIM
-// Kernels are compiled without optimization, which would take longer than they run.
+// Most kernels are compiled without optimization, which would take longer than they run.
 #ifdef __clang__
 #define SHIM_FAST
 #else
@@ -84,7 +85,10 @@ struct Written {
   size_t bytes;
 };
 struct Fiber {
+  /** How it begins, and where it goes on from then: `swapcontext` asks the system at each switch. */
   ucontext_t context;
+  jmp_buf left;
+  bool begun = false;
   std::vector<char> stack;
   State state = State::done;
   std::vector<std::vector<Copy>> groups;
@@ -108,7 +112,7 @@ struct Fiber {
   dim3 place;
 };
 inline std::vector<Fiber> fibers;
-inline ucontext_t scheduler;
+inline jmp_buf scheduler;
 inline unsigned now = 0;
 inline std::function<void()> body;
 
@@ -133,7 +137,17 @@ inline bool landNext() {
 inline void leave(State state) {
   auto& fiber = fibers[now];
   fiber.state = state;
-  swapcontext(&fiber.context, &scheduler);
+  if (_setjmp(fiber.left) == 0) _longjmp(scheduler, 1);
+}
+/** Has a thread go on until it leaves. */
+inline void resume(unsigned i) {
+  auto& fiber = fibers[i];
+  now = i;
+  threadIdx = fiber.place;
+  if (_setjmp(scheduler) != 0) return;
+  if (fiber.begun) _longjmp(fiber.left, 1);
+  fiber.begun = true;
+  setcontext(&fiber.context);
 }
 inline void enter() {
   body();
@@ -185,6 +199,7 @@ inline void runFibers(unsigned count) {
     fiber.multiplied.clear();
     fiber.products.clear();
     fiber.fenced = false;
+    fiber.begun = false;
     fiber.sums.clear();
     fiber.place = placeOf(i);
   }
@@ -195,12 +210,8 @@ inline void runFibers(unsigned count) {
   memset(seen, 0xff, given);
   const auto list = turns(count);
   for (;;) {
-    for (unsigned i : list) {
-      if (fibers[i].state != State::ready) continue;
-      now = i;
-      threadIdx = fibers[i].place;
-      swapcontext(&scheduler, &fibers[i].context);
-    }
+    for (unsigned i : list)
+      if (fibers[i].state == State::ready) resume(i);
     bool wakes = false;
     for (unsigned i = 0; i < count; i++) {
       auto& fiber = fibers[i];

@@ -66,13 +66,15 @@ export class CudaShim {
     [...new Set(programs)].forEach((program, i) => this.#numbers.set(program, i));
     const source = join(this.#folder, 'kernels.cc');
     const all = [...this.#numbers.keys()];
+    // Kernels for tensor cores are few and run long. The others would take longer to optimize than they run.
+    const optimization = all.some((program) => 'print' in program) ? '-O1' : '-O0';
     writeFileSync(source, language === 'cuda' ? sourceOf(all) : this.#sourceOfPtx(all as GpuProgram[]));
-    this.#compile(source, 'run');
+    this.#compile(source, 'run', optimization);
   }
 
-  #compile(source: string, to: string): void {
+  #compile(source: string, to: string, optimization = '-O0'): void {
     const include = fileURLToPath(new URL('.', import.meta.url));
-    const flags = ['-std=c++17', '-O0', '-w', '-fwrapv', '-ffp-contract=off', `-I${include}`];
+    const flags = ['-std=c++17', optimization, '-w', '-fwrapv', '-ffp-contract=off', `-I${include}`];
     const args = [...flags, source, '-o', join(this.#folder, to)];
     const made = spawnSync(compiler as string, args, { encoding: 'utf8' });
     if (made.status !== 0) throw new Error(`the compiler: ${made.stderr.slice(0, 4000)}`);
