@@ -4,7 +4,7 @@
 //   FAKE_CUDA_DEVICES (1), FAKE_CUDA_FIRST (0: the place of the first GPU on the bus), FAKE_CUDA_MEMORY (bytes, 256 MiB), FAKE_CUDA_POOLS (1), FAKE_CUDA_PEERS (1: GPUs reach each other's memory), FAKE_CUDA_MAPS (1: tensor maps), FAKE_CUDA_ORDER (of threads: 0),
 //   FAKE_CUDA_FAIL=function:error[:calls before], FAKE_CUDA_LATE=error (of the next kernel, when it runs),
 //   FAKE_CUDA_CALLS (a file to which the name of each call that may fail is added),
-//   FAKE_CUDA_CXX, FAKE_CUDA_INCLUDE (where fake_image.h is), FAKE_CUDA_ARCHS (90)
+//   FAKE_CUDA_CXX, FAKE_CUDA_INCLUDE (where fake_image.h is), FAKE_CUDA_SHIM (cuda-shim.cc, compiled), FAKE_CUDA_ARCHS (90)
 #include <dlfcn.h>
 #include <elf.h>
 #include <unistd.h>
@@ -243,7 +243,7 @@ bool compile(const std::string& text, std::string* library, std::string* said) {
   const std::string include = setting("FAKE_CUDA_INCLUDE", ".");
   const std::string command = std::string(setting("FAKE_CUDA_CXX", "c++")) +
                               " -std=c++17 -O0 -w -fwrapv -ffp-contract=off -fPIC -fvisibility=hidden -shared -I" + include +
-                              " -include fake_image.h " + source + " -o " + made + " >" + log + " 2>&1";
+                              " -include fake_image.h " + source + " " + setting("FAKE_CUDA_SHIM", "") + " -o " + made + " >" + log + " 2>&1";
   // The sanitizers' library that is loaded before everything else is not for compilers.
   const int status = system(("unset LD_PRELOAD; " + command).c_str());
   *library = read_file(made);

@@ -1,5 +1,6 @@
 // What an image for the fake driver is: a shared library of kernels that were compiled for the processor. They are listed by `FAKE_KERNELS`.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <tuple>

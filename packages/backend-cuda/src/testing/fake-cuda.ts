@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { allBackends } from '@eagre/backend';
-import { compiler } from '../../../gpu-kernels/src/testing/cuda-shim.ts';
+import { compiler, shimRuntime } from '../../../gpu-kernels/src/testing/cuda-shim.ts';
 import { temporaryFolder } from '../../../testing/src/temporary.ts';
 import type { CudaBackend } from '../cuda-backend.ts';
 
@@ -36,6 +36,7 @@ export const fakeCudaEnvironment: Readonly<Record<string, string>> = {
   FAKE_CUDA_MEMORY: String(16 * 2 ** 20),
   FAKE_CUDA_CXX: compiler ?? '',
   FAKE_CUDA_INCLUDE: folder,
+  FAKE_CUDA_SHIM: hasFakeCuda ? shimRuntime() : '',
 };
 
 if (hasFakeCuda) {

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../../../testing/src/temporary.ts';
 import type { CudaProgram, GpuProgram, TensorMap } from '../kernels/kernel.ts';
 import { cudaPrelude, printCuda } from '../language/print-cuda.ts';
 import { printPtx } from '../language/print-ptx.ts';
@@ -14,6 +15,28 @@ export const compiler: string | undefined = [process.env['CXX'], 'g++', 'clang++
   (name) => name !== undefined && name !== '' && spawnSync(name, ['--version']).status === 0,
 );
 if (compiler === undefined) console.log('CUDA kernels are not tested: no C++ compiler; CXX names one.');
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+let runtime: string | undefined;
+
+/**
+ * What runs kernels, whatever they are, compiled once: the path of an object file.
+ * @throws Error with what the compiler says.
+ */
+export function shimRuntime(): string {
+  if (runtime === undefined) {
+    const object = join(temporaryFolder('cuda-shim'), 'cuda-shim.o');
+    compileShim(['-O2', '-fPIC', '-fvisibility=hidden', '-c', join(here, 'cuda-shim.cc'), '-o', object]);
+    runtime = object;
+  }
+  return runtime;
+}
+
+function compileShim(args: readonly string[]): void {
+  const flags = ['-std=c++17', '-w', '-fwrapv', '-ffp-contract=off', `-I${here}`];
+  const made = spawnSync(compiler as string, [...flags, ...args], { encoding: 'utf8' });
+  if (made.status !== 0) throw new Error(`the compiler: ${made.stderr.slice(0, 4000)}`);
+}
 
 /** A dispatch on buffers that are known by their place in a list. */
 export interface ShimDispatch {
@@ -69,20 +92,12 @@ export class CudaShim {
     // Kernels for tensor cores are few and run long. The others would take longer to optimize than they run.
     const optimization = all.some((program) => 'print' in program) ? '-O1' : '-O0';
     writeFileSync(source, language === 'cuda' ? sourceOf(all) : this.#sourceOfPtx(all as GpuProgram[]));
-    this.#compile(source, 'run', optimization);
-  }
-
-  #compile(source: string, to: string, optimization = '-O0'): void {
-    const include = fileURLToPath(new URL('.', import.meta.url));
-    const flags = ['-std=c++17', optimization, '-w', '-fwrapv', '-ffp-contract=off', `-I${include}`];
-    const args = [...flags, source, '-o', join(this.#folder, to)];
-    const made = spawnSync(compiler as string, args, { encoding: 'utf8' });
-    if (made.status !== 0) throw new Error(`the compiler: ${made.stderr.slice(0, 4000)}`);
+    compileShim([optimization, source, shimRuntime(), '-o', join(this.#folder, 'run')]);
   }
 
   #sourceOfPtx(programs: readonly GpuProgram[]): string {
     const fakes = fileURLToPath(new URL('../../../../native/cuda/tests/', import.meta.url));
-    this.#compile(join(fakes, 'fake_ptx.cc'), 'fake-ptx');
+    compileShim([join(fakes, 'fake_ptx.cc'), '-o', join(this.#folder, 'fake-ptx')]);
     const input = programs.map(({ module }, i) => printPtx(module, `k${i}`, 90)).join('');
     const made = spawnSync(join(this.#folder, 'fake-ptx'), [], {
       encoding: 'utf8',
@@ -96,7 +111,7 @@ export class CudaShim {
       );
       return caseOf(i, args, module.workgroup, module.shared.length > 0, `k${i}`);
     });
-    return `#include "cuda-shim.h"\n${made.stdout}${mainOf(cases)}`;
+    return `#include "cuda-shim.h"\n#include <vector>\n${made.stdout}${mainOf(cases)}`;
   }
 
   /** Runs dispatches one after the other, in copies of the buffers. @returns these afterwards. */
@@ -150,6 +165,7 @@ function sourceOf(programs: readonly (GpuProgram | CudaProgram)[]): string {
     return caseOf(i, args, module.workgroup, module.shared.length > 0, `ns_k${i}::k${i}`);
   });
   return `#include "cuda-shim.h"
+#include <vector>
 ${cudaPrelude}
 ${programs.map((program, i) => textOf(program, `k${i}`)).join('\n')}
 ${mainOf(cases)}`;
