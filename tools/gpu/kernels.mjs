@@ -1,5 +1,5 @@
 // The program that `pack-kernels.mjs` bundles: it finds the programs that GPUs of NVIDIA usually run, compiles them, and writes the archive.
-//   node kernels.mjs FILE FIRST CAPABILITY…      of the first programs only, unless FIRST is 0
+//   node kernels.mjs FILE FIRST CAPABILITY…      compiles the first programs only, unless FIRST is 0
 import '@eagre/backend-js';
 import { statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -37,7 +37,7 @@ function variants(program) {
     );
     // Only sizes and numbers of outputs matter here.
     const outputs = program.outputs.map(() => ({ dtype: 'float32', shape: out, size: sizeOf(out) }));
-    return kernel.lower(infos, outputs).program;
+    return kernel.lower(infos, outputs)?.program;
   };
   const count = program.inputs.length;
   const all = Array.from({ length: 2 ** count }, (_, bits) =>
@@ -50,7 +50,8 @@ function variants(program) {
           Array.from({ length: rank }, (_, axis) => (i === 0 || axis % 2 === 0 ? 2 : 1)),
         ),
       );
-  return all.map(lower);
+  // Numbers of 64 bits are computed with one by one only.
+  return all.map(lower).filter((made) => made !== undefined);
 }
 
 /** Products that take the host too long to be recorded: Hopper makes them by wide and by narrow tiles, and in parts of the depth. */
@@ -90,8 +91,8 @@ function largeProducts() {
   return { programs, functions: [] };
 }
 
-/** All programs, or the first of them, by their texts. */
-function texts(first) {
+/** All programs, by their texts. */
+function texts() {
   const found = new Map();
   const add = (program) => found.set(textOf(program), program);
   for (const record of [
@@ -106,22 +107,24 @@ function texts(first) {
     const { programs, functions } = record();
     programs.forEach(add);
     for (const each of functions) variants(each).forEach(add);
-    if (found.size >= first) break;
   }
-  return [...found].slice(0, first);
+  return [...found];
 }
 
 const NAME = 'eagre_kernel';
 
 async function main([file, first, ...capabilities]) {
   const { path, version } = findCompiler(loadCudaAddon());
-  const all = texts(first === '0' ? Number.POSITIVE_INFINITY : Number(first));
+  const all = texts();
+  const some = first === '0' ? all : all.slice(0, Number(first));
   const jobs = capabilities
     .map(Number)
     .flatMap((capability) =>
-      all.flatMap(([text, program]) => (runsOn(program, capability) ? [{ text, capability }] : [])),
+      some.flatMap(([text, program]) => (runsOn(program, capability) ? [{ text, capability }] : [])),
     );
-  console.log(`${all.length} programs, ${jobs.length} images, by NVRTC ${version} (${path})`);
+  console.log(
+    `${some.length} of ${all.length} programs, ${jobs.length} images, by NVRTC ${version} (${path})`,
+  );
   const images = new Array(jobs.length);
   let next = 0;
   let done = 0;

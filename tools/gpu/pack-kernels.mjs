@@ -3,7 +3,7 @@
 //   EAGRE_NVRTC=…/libnvrtc.so.12 node tools/gpu/pack-kernels.mjs [--out=FILE] [--first=COUNT] [CAPABILITY…]
 //   node tools/gpu/pack-kernels.mjs --check      whether the package has them
 //
-// `--first` leaves it at so many programs, for tests. It needs the native addons (`pnpm build:native`), and no GPU.
+// `--first` compiles only so many programs, for tests. It needs the native addons (`pnpm build:native`), and no GPU.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';

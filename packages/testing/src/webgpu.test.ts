@@ -138,6 +138,9 @@ describe.skipIf(webgpuBackend === undefined)('WebGPU', { timeout: TIMEOUT }, () 
     );
     core.setSoftDevicePlacement(false);
     expect(() => onGpu(() => x.mul(x))).toThrow(core.UnimplementedError);
+    expect(() => onGpu(() => core.random.uniform([2], { dtype: 'float64' }))).toThrow(
+      'the webgpu backend has no RandomUniform that makes (float64)',
+    );
     expect(() => onGpu(() => core.linalg.cholesky(constant([[4]])))).toThrow(core.UnimplementedError);
   });
 

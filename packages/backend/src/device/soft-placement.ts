@@ -58,8 +58,7 @@ export function placedKernel(
 
 const warned = new Set<string>();
 
-function warn(backend: Backend, name: string, dtypes: readonly DType[]): void {
-  const what = `${name} of (${dtypes.join(', ')})`;
+function warn(backend: Backend, what: string): void {
   const key = `${backend.name} ${what}`;
   if (warned.has(key)) return;
   warned.add(key);
@@ -78,10 +77,14 @@ export function onHost(backend: Backend, what: string, dtypes: readonly DType[],
   const { allocator } = hostOf(backend);
   const run = throughHost(kernel, allocator, backend.allocator);
   return (inputs, outputs, attrs) => {
-    if (!mayUseHost())
-      throw new UnimplementedError(`the ${backend.name} backend has no ${what} of ${dtypes.join(', ')}`);
+    // What makes tensors of none is told by those.
+    const call =
+      dtypes.length > 0
+        ? `${what} of (${dtypes.join(', ')})`
+        : `${what} that makes (${outputs.map(({ dtype }) => dtype).join(', ')})`;
+    if (!mayUseHost()) throw new UnimplementedError(`the ${backend.name} backend has no ${call}`);
     // Single numbers are steps, rates, sizes: the host knows them.
-    if (outputs.some(({ size }) => size > 1)) warn(backend, what, dtypes);
+    if (outputs.some(({ size }) => size > 1)) warn(backend, call);
     run(inputs, outputs, attrs);
   };
 }
