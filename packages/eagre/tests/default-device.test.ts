@@ -113,7 +113,7 @@ test('what it cannot compute runs on the CPU, unless the program has chosen it a
   expect(values().array()).toEqual([4, 3]);
   expect(values().device).toBe(GPU);
   expect(warn.mock.calls).toEqual([
-    ['gpu has no kernel Svd of (float32): it runs on the host, between copies there and back'],
+    ['gpu has no kernel for Svd of (float32): it runs on the host, between copies there and back'],
   ]);
   expect(() => tf.device('/gpu:0', values)).toThrow(tf.errors.UnimplementedError);
   expect(tf.function(values)().array()).toEqual([4, 3]);

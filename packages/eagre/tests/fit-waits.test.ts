@@ -44,6 +44,44 @@ const optimizers = {
       gradientAccumulationSteps: 2,
     }),
 };
+type Fit = (steps: number) => Promise<{ reads: number; onHost: number }>;
+
+/** Trains a model on the GPU for some steps of an epoch. */
+function fitOf(
+  name: keyof typeof optimizers,
+  runEagerly: boolean,
+  labels: tf.DType,
+  metrics: readonly ('accuracy' | 'sparse_top_k_categorical_accuracy' | 'sparse_categorical_crossentropy')[],
+): Fit {
+  const [x, y, model] = tf.device('/gpu:0', () => {
+    const made = new tf.Sequential([new tf.layers.Dense(4, { inputShape: [8] })]);
+    made.compile({
+      optimizer: optimizers[name](),
+      loss: new tf.losses.SparseCategoricalCrossentropy({ fromLogits: true }),
+      metrics,
+      runEagerly,
+    });
+    return [tf.random.normal([128, 8]), tf.zeros([128], labels), made] as const;
+  });
+  return (steps) =>
+    readsOf(() =>
+      model.fit(x.slice([0, 0], [4 * steps, 8]), y.slice([0], [4 * steps]), {
+        batchSize: 4,
+        verbose: 0,
+        shuffle: false,
+      }),
+    );
+}
+
+async function expectNoReads(fit: Fit): Promise<void> {
+  await fit(3);
+  const [few, many] = [await fit(4), await fit(32)];
+  // The loss and the metrics at the end.
+  expect(few.reads).toBeGreaterThan(0);
+  expect(many).toEqual(few);
+  expect(many.onHost).toBe(0);
+}
+
 const policies = ['float32', 'mixed_bfloat16', 'mixed_float16'] as const;
 const cases = (Object.keys(optimizers) as (keyof typeof optimizers)[]).flatMap((name) =>
   policies.flatMap((policy) =>
@@ -60,30 +98,26 @@ it.skipIf(!isTested).each(cases)(
   'reads no metric, rate or count in a step of $name under $policy, runEagerly: $runEagerly',
   async ({ name, policy, runEagerly }) => {
     tf.keras.mixedPrecision.setGlobalPolicy(policy);
-    const [x, y, model] = tf.device('/gpu:0', () => {
-      const made = new tf.Sequential([new tf.layers.Dense(4, { inputShape: [8] })]);
-      made.compile({
-        optimizer: optimizers[name](),
-        loss: new tf.losses.SparseCategoricalCrossentropy({ fromLogits: true }),
-        metrics: ['accuracy'],
-        runEagerly,
-      });
-      return [tf.random.normal([128, 8]), tf.zeros([128], 'int32'), made] as const;
-    });
-    const fit = (steps: number): Promise<{ reads: number; onHost: number }> =>
-      readsOf(() =>
-        model.fit(x.slice([0, 0], [4 * steps, 8]), y.slice([0], [4 * steps]), {
-          batchSize: 4,
-          verbose: 0,
-          shuffle: false,
-        }),
-      );
-    await fit(3);
-    const [few, many] = [await fit(4), await fit(32)];
-    // The loss and the metric at the end.
-    expect(few.reads).toBeGreaterThan(0);
-    expect(many).toEqual(few);
-    expect(many.onHost).toBe(0);
+    await expectNoReads(fitOf(name, runEagerly, 'int32', ['accuracy']));
+  },
+  120_000,
+);
+
+it
+  .skipIf(!isTested)
+  .each(
+    (['uint8', 'int64', 'float32'] as const).flatMap((labels) =>
+      [false, true].map((runEagerly) => ({ labels, runEagerly })),
+    ),
+  )(
+  'reads no label of $labels in a step, runEagerly: $runEagerly',
+  async ({ labels, runEagerly }) => {
+    const metrics = [
+      'accuracy',
+      'sparse_top_k_categorical_accuracy',
+      'sparse_categorical_crossentropy',
+    ] as const;
+    await expectNoReads(fitOf('SGD', runEagerly, labels, metrics));
   },
   120_000,
 );

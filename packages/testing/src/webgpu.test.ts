@@ -134,7 +134,7 @@ describe.skipIf(webgpuBackend === undefined)('WebGPU', { timeout: TIMEOUT }, () 
     expect(x.array()).toEqual([2, 4, 6]);
     expect(memory().webgpu?.hostFallbacks).toBe(before + 1);
     expect(onHost).toContainEqual(
-      expect.stringMatching(/^webgpu has no kernel .* of \(float64, float64\): it runs on the host/),
+      expect.stringMatching(/^webgpu has no kernel for .* of \(float64, float64\): it runs on the host/),
     );
     core.setSoftDevicePlacement(false);
     expect(() => onGpu(() => x.mul(x))).toThrow(core.UnimplementedError);

@@ -63,7 +63,7 @@ function warn(backend: Backend, what: string): void {
   if (warned.has(key)) return;
   warned.add(key);
   console.warn(
-    `${backend.name} has no kernel ${what}: it runs on the host, between copies there and back` +
+    `${backend.name} has no kernel for ${what}: it runs on the host, between copies there and back` +
       (placement.isChosen() ? '; tf.config.setSoftDevicePlacement(false) makes this an error' : ''),
   );
 }

@@ -208,9 +208,15 @@ export abstract class DispatchingBackend implements Backend {
     const whole = this.#ofWhole(program, records);
     const split = splitProgram(program);
     if (split === undefined) return whole;
+    const isServed = elementwiseKernel(program) !== undefined;
     const forward = split.map((part) => ({ part, run: this.#ofPart(part, records) }));
     const backward = [...forward].reverse();
     return (inputs, outputs, attrs) => {
+      // The host knows single numbers only.
+      if (isServed && outputs[0].size !== 1) {
+        whole(inputs, outputs, attrs);
+        return;
+      }
       const order = [forward, backward].find((parts) =>
         parts.every(({ part }, i) =>
           parts.slice(i + 1).every((later) => !overwrites(part, later.part, inputs, outputs)),

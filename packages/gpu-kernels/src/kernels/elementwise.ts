@@ -17,12 +17,11 @@ import {
   walkStep,
 } from './elements.ts';
 import { bytesOf, type Dispatch, FAULT, fits, type TensorInfo } from './kernel.ts';
-import { bufferType, decode, encode, isWide, type ScalarText, scalarText } from './scalar-program.ts';
-import { loadedType, wideScalarKernel, wideValue } from './wide-scalars.ts';
+import { bufferType, decode, encode, isWide, type ScalarText, scalarText, words } from './scalar-program.ts';
 
 /** A scalar program that GPUs can map over tensors. */
 export interface ElementwiseKernel {
-  /** Undefined where a call is too large for 32 bits, and where values of 64 bits are more than one. */
+  /** Undefined where a call is too large for 32 bits. */
   readonly lower: (inputs: readonly TensorInfo[], outputs: readonly TensorInfo[]) => Dispatch | undefined;
 }
 
@@ -35,15 +34,13 @@ type Kind = 's' | 'e' | 'r' | 'c' | 'x';
 /** The kernel of a scalar program; undefined where GPUs lack a dtype or a function of it. */
 export function elementwiseKernel(program: ScalarProgram): ElementwiseKernel | undefined {
   const results = program.outputs.map((id) => dtypeOfValue(program, id));
-  if (results.some(isWide)) return wideScalarKernel(program, results);
-  const text = scalarText(program, true);
+  const text = scalarText(program, 'computed');
   if (text === undefined) return undefined;
   const variants = new Map<string, WordProgram>();
   const lanes = Math.max(...results.map((dtype) => lanesOf(bytesOf(dtype))));
   return {
     lower(inputs, outputs) {
       if (!fits(...inputs, ...outputs)) return undefined;
-      if (inputs.some(({ dtype, size }) => isWide(dtype) && size !== 1)) return undefined;
       const [{ shape, size }] = outputs;
       // What has one element, or all of them, needs no places.
       const even = inputs.every((x) => x.size === 1 || x.size === size);
@@ -101,9 +98,14 @@ interface Source {
   readonly declare: string;
   readonly load: string;
   readonly more: string;
-  /** The word of the element `lane`, and the place of that in the input, or a number that is even with it. */
-  readonly raw: string;
+  /** The word of the element `lane`, or a part of it; and the place of that in the input, or a number that is even with it. */
+  readonly raw: (part: '' | '.x' | '.y') => string;
   readonly at: string;
+}
+
+/** The element type of a buffer of a dtype. */
+function elementType(dtype: NumericDType): 'f32' | 'i32' | 'u32' | 'vec2u' {
+  return isWide(dtype) ? 'vec2u' : bufferType(dtype);
 }
 
 /** One of several variables, of which each is for so many lanes. */
@@ -126,8 +128,8 @@ function variant(
 ): WordProgram {
   const { inputs, outputs } = program;
   const buffers: Record<string, string> = {};
-  inputs.forEach((dtype, i) => (buffers[`x${i}`] = loadedType(dtype)));
-  results.forEach((dtype, i) => (buffers[`y${i}`] = `mut ${bufferType(dtype)}`));
+  inputs.forEach((dtype, i) => (buffers[`x${i}`] = elementType(dtype)));
+  results.forEach((dtype, i) => (buffers[`y${i}`] = `mut ${elementType(dtype)}`));
   if (mayFail) buffers.fault = 'mut atomic<u32>';
   const params: Record<string, 'u32' | 'i32'> = {
     ...(lanes === 1 ? {} : { size: 'u32' }),
@@ -136,10 +138,10 @@ function variant(
   kinds.forEach((kind, i) => {
     if (isPlaced(kind)) Object.assign(params, fields(`s${i}_`, rank, 'i32'));
   });
-  const zeros = { f32: '0.0', i32: '0', u32: '0u' } as const;
+  const zeros = { f32: '0.0', i32: '0', u32: '0u', vec2u: 'vec2u(0u, 0u)' } as const;
   const source = (i: number, k: number): Source => {
     const kind = kinds[i];
-    const type = bufferType(inputs[i]);
+    const type = elementType(inputs[i]);
     const own = lanesOf(bytesOf(inputs[i]));
     const shift = Math.log2(own);
     const variables = (count: number): string[] => Array.from({ length: count }, (_, m) => `r${i}_${k}_${m}`);
@@ -147,6 +149,13 @@ function variant(
       names.map((name) => `var ${name}: ${type} = ${zeros[type]};`).join(' ');
     const word = (place: string): string => (shift === 0 ? place : `(${place}) >> ${shift}u`);
     const place = `u32(${placeOf(rank, 'c', `s${i}_`)})`;
+    const ofLane =
+      (names: readonly string[], each: number): Source['raw'] =>
+      (part) =>
+        pick(
+          names.map((name) => `${name}${part}`),
+          each,
+        );
     const guarded = (reads: readonly string[], lanesOfRead: number): { load: string; more: string } => ({
       load: reads[0],
       more: reads
@@ -154,17 +163,17 @@ function variant(
         .map((read, m) => `if (${hasLane(k, lanes, (m + 1) * lanesOfRead)}) { ${read} }`)
         .join(' '),
     });
-    if (kind === 's') return { declare: '', load: '', more: '', raw: `r${i}`, at: '0u' };
+    if (kind === 's') return { declare: '', load: '', more: '', raw: (part) => `r${i}${part}`, at: '0u' };
     if (kind === 'x') {
       const names = variables(lanes);
       const places = names.map((name) => `o${name}`);
       // Those of all inputs are declared between the lanes' steps.
       const read = names.map((name, m) => `${name} = x${i}[${word(places[m])}];`);
-      return { declare: declared(names), ...guarded(read, 1), raw: pick(names, 1), at: pick(places, 1) };
+      return { declare: declared(names), ...guarded(read, 1), raw: ofLane(names, 1), at: pick(places, 1) };
     }
     const count = kind === 'c' ? 1 : Math.max(1, lanes / own);
     const names = variables(count);
-    const raw = pick(names, own);
+    const raw = ofLane(names, own);
     if (kind === 'e') {
       const places =
         count > 1
@@ -196,16 +205,17 @@ function variant(
   const element = (k: number): string => {
     const loads = inputs.map((dtype, i) => {
       const { raw, at } = sources[k][i];
-      if (isWide(dtype)) return wideValue(i, raw);
+      if (isWide(dtype)) return words(i, [raw('.x'), raw('.y')]);
       const bits = 8 * bytesOf(dtype);
       const own = lanesOf(bytesOf(dtype));
       const value =
         bits >= 32
-          ? raw
-          : `((${raw} >> ((${at} & ${own - 1}u) * ${bits}u)) & ${bits === 8 ? '0xffu' : '0xffffu'})`;
+          ? raw('')
+          : `((${raw('')} >> ((${at} & ${own - 1}u) * ${bits}u)) & ${bits === 8 ? '0xffu' : '0xffffu'})`;
       return `let v${i} = ${decode(value, dtype)};`;
     });
     const stores = outputs.map((id, i) => {
+      if (isWide(results[i])) return `y${i}[e] = vec2u(v${id}, h${id});`;
       const value = encode(`v${id}`, results[i]);
       if (!small(i)) return `y${i}[e] = ${value};`;
       const bits = 8 * bytesOf(results[i]);

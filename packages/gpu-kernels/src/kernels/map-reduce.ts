@@ -34,11 +34,7 @@ function compile(numbers: readonly number[]): Compiled {
   if (found === undefined) {
     const program = decodeScalarProgram(numbers);
     const dtypes = program.outputs.map((id) => dtypeOfValue(program, id));
-    found = {
-      // Reductions have no numbers of 64 bits.
-      kernel: dtypes.some(isWide) ? undefined : elementwiseKernel(program),
-      dtypes,
-    };
+    found = { kernel: elementwiseKernel(program), dtypes };
     compiled.set(numbers, found);
   }
   return found;
@@ -52,6 +48,8 @@ function mapReduce({ inputs, outputs, attrs }: Call): Lowered | undefined {
   const kinds = list(attrs.reductions);
   const { kernel, dtypes } = compile(list(attrs.program));
   if (kernel === undefined || !fits(...inputs, ...outputs)) return undefined;
+  // Reductions have no numbers of 64 bits.
+  if (dtypes.some((dtype, i) => isWide(dtype) && kinds[i] !== 0)) return undefined;
   if (size === 0) return nothing;
   const scratch: number[] = [];
   const extra = (bytes: number): number => inputs.length + outputs.length + scratch.push(bytes) - 1;

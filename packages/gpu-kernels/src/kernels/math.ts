@@ -1,7 +1,6 @@
 // Functions of scalars in the subset of WGSL. They are built of operations that devices round alike; the devices' own sin, exp, … differ by
 // thousands of units in the last place. Numbers that are infinite or NaN are made from bits of a variable, since WGSL allows no such constants,
 // and are found by their bits, since compilers may assume that there are none.
-import { InternalError } from '@eagre/backend';
 import { narrowFunctions } from '../language/syntax.ts';
 
 const functions: Readonly<Record<string, string>> = {
@@ -306,6 +305,30 @@ const functions: Readonly<Record<string, string>> = {
     let b = bitcast<u32>(x); let s = b & 0x80000000u; let e = (b >> 23u) & 255u;
     if (e == 0u) { return s; }
     return s | (select(e + 896u, 2047u, e == 255u) << 20u) | ((b & 0x7fffffu) >> 3u); }`,
+  // Integers of 64 bits as two words, the lower first. Those of floats are the nearest to zero; too large ones are the largest, NaN is 0.
+  longLess: `fn longLess(al: u32, ah: u32, bl: u32, bh: u32) -> bool {
+    if (ah == bh) { return al < bl; } return bitcast<i32>(ah) < bitcast<i32>(bh); }`,
+  longNegHigh: 'fn longNegHigh(low: u32, high: u32) -> u32 { return ~high + u32(low == 0u); }',
+  // Rounded once: the upper 32 bits of its size, with the rest as the lowest of them.
+  longToF: `fn longToF(low: u32, high: u32) -> f32 {
+    let s = high > 0x7fffffffu;
+    var l = select(low, 0u - low, s); var h = select(high, longNegHigh(low, high), s);
+    var scale = 1.0;
+    if (h == 0u) { h = l; } else {
+      scale = 4294967296.0;
+      for (var i = 0u; i < 32u && h < 0x80000000u; i++) { h = (h << 1u) | (l >> 31u); l = l << 1u; scale = scale * 0.5; }
+      h = h | u32(l != 0u);
+    }
+    return select(1.0, -1.0, s) * (f32(h) * scale); }`,
+  fToLongLow: `fn fToLongLow(x: f32) -> u32 {
+    if (!(fAbs(x) < 9223372036854775808.0)) { return select(0u, 0xffffffffu, x > 0.0); }
+    let size = trunc(fAbs(x)); let low = u32(size - floor(size / 4294967296.0) * 4294967296.0);
+    return select(low, 0u - low, x < 0.0); }`,
+  fToLongHigh: `fn fToLongHigh(x: f32) -> u32 {
+    if (isNaN(x)) { return 0u; }
+    if (!(fAbs(x) < 9223372036854775808.0)) { return select(0x80000000u, 0x7fffffffu, x > 0.0); }
+    let high = u32(fAbs(x) / 4294967296.0);
+    return select(high, longNegHigh(fToLongLow(fAbs(x)), high), x < 0.0); }`,
   // The upper half of the product of two words.
   mulHigh: `fn mulHigh(a: u32, b: u32) -> u32 {
     let al = a & 0xffffu; let ah = a >> 16u; let bl = b & 0xffffu; let bh = b >> 16u;
@@ -317,20 +340,18 @@ const NAMES = new RegExp(`\\b(${Object.keys(functions).join('|')})\\(`, 'g');
 /** Puts the functions of this file that some text calls before it, each behind those that it calls itself. */
 export function withMath(text: string): string {
   const order: string[] = [];
-  const open = new Set<string>();
-  const visit = (inner: string, self: string): void => {
+  const seen = new Set<string>();
+  const visit = (inner: string): void => {
     for (const [, name] of inner.matchAll(NAMES)) {
-      if (name === self || order.includes(name)) continue;
-      if (open.has(name))
-        throw new InternalError(`the functions of GPU kernels call each other in a circle: ${name}`);
-      open.add(name);
-      visit(functions[name], name);
+      if (seen.has(name)) continue;
+      seen.add(name);
+      visit(functions[name]);
       order.push(name);
     }
   };
-  visit(text, '');
+  visit(text);
   // What printers call where elements of 16 bits are read and written.
   for (const [dtype, { load, store }] of Object.entries(narrowFunctions))
-    if (text.includes(`array<${dtype}>`)) visit(`${load}() ${store}()`, '');
+    if (text.includes(`array<${dtype}>`)) visit(`${load}() ${store}()`);
   return `${order.map((name) => functions[name]).join('\n')}\n${text}`;
 }

@@ -146,13 +146,17 @@ for (const op of [
 ] as const)
   floatOps[op] = (a) => `f${op[0].toUpperCase()}${op.slice(1)}(${a})`;
 
-const wholeOps = {
-  floor: (a) => a,
-  ceil: (a) => a,
-  round: (a) => a,
+const finiteOps = {
   isNaN: () => 'false',
   isInf: () => 'false',
   isFinite: () => 'true',
+} satisfies Texts;
+
+const wholeOps = {
+  ...finiteOps,
+  floor: (a) => a,
+  ceil: (a) => a,
+  round: (a) => a,
   min: (a, b) => `min(${a}, ${b})`,
   max: (a, b) => `max(${a}, ${b})`,
   bitAnd: (a, b) => `(${a} & ${b})`,
@@ -206,9 +210,7 @@ const boolOps: Texts = {
   le: (a, b) => `(!${a} || ${b})`,
   gt: (a, b) => `(${a} && !${b})`,
   ge: (a, b) => `(${a} || !${b})`,
-  isNaN: () => 'false',
-  isInf: () => 'false',
-  isFinite: () => 'true',
+  ...finiteOps,
 };
 
 /** An operation on floats, or on integers that wrap, as an expression. */
@@ -295,13 +297,18 @@ export interface ScalarText {
 }
 
 /**
- * A program as statements; undefined where GPUs lack a dtype or a function that it uses.
- * @param wide whether integers and floats of 64 bits may be chosen between, and cast from and to 32 bits: each is two words, `v${number}` and
- * `h${number}` above it.
+ * What a program may do with integers and floats of 64 bits, of which each is two words, `v${number}` and `h${number}` above it: nothing; choose
+ * between them, and cast them from and to 32 bits; or compute with the integers too.
  */
-export function scalarText({ inputs, instrs, outputs }: ScalarProgram, wide = false): ScalarText | undefined {
+export type WideUse = 'none' | 'moved' | 'computed';
+
+/** A program as statements; undefined where GPUs lack a dtype or a function that it uses. */
+export function scalarText(
+  { inputs, instrs, outputs }: ScalarProgram,
+  wide: WideUse = 'none',
+): ScalarText | undefined {
   const isServed = (dtype: NumericDType): boolean =>
-    valueType(dtype) !== undefined || (wide && isWide(dtype));
+    valueType(dtype) !== undefined || (wide !== 'none' && isWide(dtype));
   if (!inputs.every(isServed)) return undefined;
   const dtypes: NumericDType[] = [...inputs, ...instrs.map(({ dtype }) => dtype)];
   const needed = needs(inputs.length, instrs, outputs);
@@ -315,7 +322,7 @@ export function scalarText({ inputs, instrs, outputs }: ScalarProgram, wide = fa
     const names = args.map((arg) => `v${arg}`);
     const from = args.length === 0 ? dtype : dtypes[args[0]];
     if (isWide(dtype) || isWide(from)) {
-      const text = wideInstruction(instr, from, id);
+      const text = wideInstruction(instr, from, id, wide === 'computed');
       if (text === undefined) return undefined;
       lines.push(text);
       continue;
@@ -334,40 +341,103 @@ export function scalarText({ inputs, instrs, outputs }: ScalarProgram, wide = fa
   return { text: lines.join('\n'), mayFail };
 }
 
-/** Whether values are two words, which GPUs move and do not compute with. */
+/** Whether values are two words. */
 export function isWide(dtype: DType): boolean {
   return dtype === 'int64' || dtype === 'float64';
 }
+
+/** Declares the words of a value of 64 bits. */
+export function words(id: number, [low, high]: Words): string {
+  return `let v${id}: u32 = ${low}; let h${id}: u32 = ${high};`;
+}
+
+type Words = readonly [low: string, high: string];
+
+/** The words of one value or, where `test` is true, of another. */
+function choose(test: string, x: number, y: number): Words {
+  return [`select(v${x}, v${y}, ${test})`, `select(h${x}, h${y}, ${test})`];
+}
+
+function bitwise(op: string): (a: number, b: number) => Words {
+  return (a, b) => [`(v${a} ${op} v${b})`, `(h${a} ${op} h${b})`];
+}
+
+function longLess(a: number, b: number): string {
+  return `longLess(v${a}, h${a}, v${b}, h${b})`;
+}
+
+const longOps: Partial<Record<ScalarOp, (a: number, b: number) => Words>> = {
+  neg: (a) => [`(0u - v${a})`, `longNegHigh(v${a}, h${a})`],
+  abs: (a) => [
+    `select(v${a}, 0u - v${a}, h${a} > 0x7fffffffu)`,
+    `select(h${a}, longNegHigh(v${a}, h${a}), h${a} > 0x7fffffffu)`,
+  ],
+  sign: (a) => [`((0u - (h${a} >> 31u)) | u32((v${a} | h${a}) != 0u))`, `(0u - (h${a} >> 31u))`],
+  add: (a, b) => [`(v${a} + v${b})`, `(h${a} + h${b} + u32(v${a} + v${b} < v${a}))`],
+  sub: (a, b) => [`(v${a} - v${b})`, `(h${a} - h${b} - u32(v${a} < v${b}))`],
+  mul: (a, b) => [`(v${a} * v${b})`, `(mulHigh(v${a}, v${b}) + v${a} * h${b} + h${a} * v${b})`],
+  min: (a, b) => choose(longLess(a, b), b, a),
+  max: (a, b) => choose(longLess(a, b), a, b),
+  bitAnd: bitwise('&'),
+  bitOr: bitwise('|'),
+  bitXor: bitwise('^'),
+  bitNot: (a) => [`(~v${a})`, `(~h${a})`],
+};
+
+const longTests: Partial<Record<ScalarOp, (a: number, b: number) => string>> = {
+  eq: (a, b) => `(v${a} == v${b} && h${a} == h${b})`,
+  ne: (a, b) => `(v${a} != v${b} || h${a} != h${b})`,
+  lt: longLess,
+  le: (a, b) => `!${longLess(b, a)}`,
+  gt: (a, b) => longLess(b, a),
+  ge: (a, b) => `!${longLess(a, b)}`,
+};
 
 /** The statements of an instruction on values of 64 bits; undefined where GPUs lack it. */
 function wideInstruction(
   { op, dtype, args, value }: ScalarInstr,
   from: NumericDType,
   id: number,
+  computes: boolean,
 ): string | undefined {
   const [a, b, c] = args;
-  const set = (low: string, high: string): string => `let v${id}: u32 = ${low}; let h${id}: u32 = ${high};`;
+  let made: Words | undefined;
   if (op === 'const') {
     if (dtype === 'int64' && !Number.isSafeInteger(value)) return undefined;
     const bits = dtype === 'float64' ? Float64Array.of(value) : BigInt64Array.of(BigInt(value));
     const [low, high] = new Uint32Array(bits.buffer);
-    return set(`${low}u`, `${high}u`);
+    made = [`${low}u`, `${high}u`];
+  } else if (op === 'select') made = choose(`v${a}`, c, b);
+  else if (op === 'cast') {
+    if (!isWide(dtype)) {
+      const made = ofWide(a, from, dtype);
+      return made && `let v${id}: ${valueType(dtype)} = ${made};`;
+    }
+    made = from === dtype ? [`v${a}`, `h${a}`] : toWide(`v${a}`, from, dtype);
+  } else if (computes && from === 'int64') {
+    const test = longTests[op]?.(a, b);
+    if (test !== undefined) return `let v${id}: bool = ${test};`;
+    made = longOps[op]?.(a, b);
   }
-  if (op === 'select') return set(`select(v${c}, v${b}, v${a})`, `select(h${c}, h${b}, v${a})`);
-  if (op !== 'cast') return undefined;
-  if (from === dtype) return set(`v${a}`, `h${a}`);
-  switch (`${from} ${dtype}`) {
-    case 'float32 float64':
-      return set(`doubleLow(v${a})`, `doubleHigh(v${a})`);
-    case 'int32 int64':
-      return set(`bitcast<u32>(v${a})`, `select(0u, 0xffffffffu, v${a} < 0)`);
-    case 'float64 float32':
-      return `let v${id}: f32 = doubleToF(v${a}, h${a});`;
-    case 'int64 int32':
-      return `let v${id}: i32 = bitcast<i32>(v${a});`;
-    default:
-      return undefined;
-  }
+  return made && words(id, made);
+}
+
+function toWide(a: string, from: NumericDType, to: NumericDType): Words | undefined {
+  const type = isHalf(from) ? undefined : valueType(from);
+  if (to === 'float64') return from === 'float32' ? [`doubleLow(${a})`, `doubleHigh(${a})`] : undefined;
+  if (type === 'f32') return [`fToLongLow(${a})`, `fToLongHigh(${a})`];
+  if (type === 'i32') return [`bitcast<u32>(${a})`, `bitcast<u32>(${a} >> 31u)`];
+  return type && [`u32(${a})`, '0u'];
+}
+
+function ofWide(a: number, from: NumericDType, to: NumericDType): string | undefined {
+  const type = isHalf(to) ? undefined : valueType(to);
+  if (from === 'float64') return type === 'f32' ? `doubleToF(v${a}, h${a})` : undefined;
+  if (type === 'bool') return `((v${a} | h${a}) != 0u)`;
+  if (type === 'f32') return `longToF(v${a}, h${a})`;
+  if (to === 'uint32') return `v${a}`;
+  // Their lowest bits, as those of the lower word.
+  return type && cast(`bitcast<i32>(v${a})`, 'int32', to);
 }
 
 /** The values that the outputs follow from. */

@@ -12,15 +12,15 @@ export interface ProgramPart {
 const KINDS = ['host', 'wide', 'of wide', 'gpu'] as const;
 
 /**
- * The results of a program by who computes them: the host, then GPUs where the results or what they are made of are single numbers of 64 bits,
- * and where none are. Plans compute small numbers together that have nothing to do with each other, such as the steps of an optimizer, which
- * the host knows, and the sums of metrics. Undefined where all are of one kind.
+ * The results of a program of single numbers by who usually computes them: the host, then GPUs where the results or what they are made of are
+ * of 64 bits, and where none are. Plans compute small numbers together that have nothing to do with each other, such as the steps of an
+ * optimizer, which the host knows, and the sums of metrics. Undefined where all are of one kind.
  */
 export function splitProgram(program: ScalarProgram): readonly ProgramPart[] | undefined {
   const kinds = program.outputs.map((id, i): (typeof KINDS)[number] => {
     const part = partOf(program, [i]).program;
     if (scalarText(part) !== undefined) return 'gpu';
-    if (scalarText(part, true) === undefined) return 'host';
+    if (scalarText(part, 'moved') === undefined) return 'host';
     return isWide(dtypeOfValue(program, id)) ? 'wide' : 'of wide';
   });
   const parts = KINDS.map((kind) => kinds.flatMap((one, i) => (one === kind ? [i] : [])));

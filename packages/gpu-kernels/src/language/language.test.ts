@@ -91,8 +91,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 });
 
 it('gives names that mean something elsewhere another form', () => {
-  const text = double.replaceAll('twice', 'template');
-  expect(printCuda(parseKernel(text), 'k')).toContain('f32 template_(f32 a)');
+  const text = double.replaceAll('twice', 'half');
+  expect(printCuda(parseKernel(text), 'k')).toContain('f32 half_(f32 a)');
 });
 
 it.each([

@@ -3,6 +3,7 @@
 import { GradientTape } from '@eagre/autodiff';
 import {
   buildScalarProgram,
+  dtypeOfValue,
   type NumericDType,
   product,
   registerBackend,
@@ -77,7 +78,88 @@ export function recordWide(recorder: Recorder = new Recorder(jsBackend)): Record
       (['float32', 'bfloat16', 'bool'] as const).map((dtype) => of(dtype, 1, ...shape)),
       {},
     );
+  recordLongs(recorder);
   return recorder;
+}
+
+/** Programs of many integers of 64 bits: all that is computed with them, and casts of all dtypes. */
+function recordLongs(recorder: Recorder): void {
+  const random = generator(64);
+  const edges = [
+    0,
+    1,
+    -1,
+    255,
+    256,
+    -256,
+    32768,
+    2 ** 31 - 1,
+    -(2 ** 31),
+    2 ** 32,
+    -(2 ** 32) - 1,
+    2 ** 53,
+    -(2 ** 53),
+  ];
+  const whole = (bits: number): number => Math.trunc((random() - 0.5) * 2 ** bits);
+  const longs = (...shape: number[]): TensorRef =>
+    tensor(
+      'int64',
+      shape,
+      Array.from({ length: product(shape) }, (_, i) => (i < edges.length ? edges[i] : whole(i % 54))),
+    );
+  const out = (dtype: NumericDType, shape: readonly number[]): TensorRef =>
+    tensor(dtype, shape, Array(product(shape)).fill(1) as number[]);
+  const record = (
+    label: string,
+    inputs: readonly TensorRef[],
+    shape: readonly number[],
+    build: Parameters<typeof buildScalarProgram>[1],
+  ): void => {
+    Object.assign(recorder, { label, ulp: 0 });
+    const program = buildScalarProgram(
+      inputs.map(({ dtype }) => dtype as NumericDType),
+      build,
+    );
+    const outputs = program.outputs.map((id) => out(dtypeOfValue(program, id), shape));
+    recorder.elementwise(program)(inputs, outputs, {});
+  };
+  const pairs: readonly (readonly [x: number[], y: number[], shape: number[]])[] = [
+    [[37], [37], [37]],
+    [[37], [], [37]],
+    [[6, 5], [5], [6, 5]],
+    [
+      [3, 1, 7],
+      [4, 1],
+      [3, 4, 7],
+    ],
+    [[1], [1], [1]],
+  ];
+  for (const [x, y, shape] of pairs) {
+    const inputs = [longs(...x), longs(...y)];
+    record('arithmetic', inputs, shape, (s, a, b) => [s.add(a, b), s.sub(a, b), s.mul(a, b), s.neg(a)]);
+    record('sizes', inputs, shape, (s, a, b) => [s.abs(a), s.sign(a), s.min(a, b), s.max(a, b)]);
+    record('comparisons', inputs, shape, (s, a, b) => [s.lt(a, b), s.le(a, b), s.eq(a, b), s.ne(a, b)]);
+    record('one to a word', inputs, shape, (s, a, b) => [s.gt(a, b), s.add(a, 2 ** 40)]);
+    record('two to a word', inputs, shape, (s, a, b) => [s.cast(a, 'int16'), s.ge(s.mul(a, 3), b)]);
+  }
+  const numbers = Array.from({ length: 41 }, (_, i) => edges[i] ?? (random() - 0.5) * 2 ** (i * 2 - 14));
+  const special = [
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+    Number.NEGATIVE_INFINITY,
+    -0,
+    0.5,
+    -1.5,
+    2 ** 63,
+    -(2 ** 63),
+  ];
+  for (const dtype of ['float32', 'int32', 'uint8', 'bool', 'int8', 'int16', 'uint16', 'uint32'] as const) {
+    const as = (x: number): number =>
+      dtype === 'float32' ? x : dtype === 'bool' ? Number(x > 1) : Math.trunc(x) || 0;
+    const from = tensor(dtype, [49], [...numbers, ...special].map(as));
+    record(`${dtype} to int64`, [from], [49], (s, x) => [s.cast(x, 'int64')]);
+    record(`int64 to ${dtype}`, [longs(49)], [49], (s, x) => [s.cast(x, dtype)]);
+  }
 }
 
 /** Calls that take several tiles or passes, with ends that fill none, which samples are too small for. */
