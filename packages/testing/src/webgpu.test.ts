@@ -11,6 +11,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { conformanceSuite } from './conformance-suite.ts';
 import { randomPlan, runPlainly } from './random-plans.ts';
+import { generator } from './values.ts';
 
 const { openWebGpu, webgpuBackend, webgpuUnavailable } = await import('@eagre/backend-webgpu');
 // What nobody places is computed by the processor here, to compare with.
@@ -87,6 +88,40 @@ describe.skipIf(webgpuBackend === undefined)('WebGPU', { timeout: TIMEOUT }, () 
         ).toBe(0);
       });
     }
+  });
+
+  it('computes with tensors of int64 as the CPU does, and casts them with one rounding', () => {
+    const random = generator(64);
+    const of = (count: number): Tensor =>
+      constant(
+        Array.from({ length: count }, (_, i) => BigInt(Math.trunc((random() - 0.5) * 2 ** (i % 63)))),
+        'int64',
+      );
+    const [x, row] = [of(64 * 96).reshape([64, 96]), of(96)];
+    const run = (): Tensor[] => [
+      core.cast(x, 'float32'),
+      core.cast(core.cast(x, 'float32'), 'int64'),
+      core.cast(x, 'uint8'),
+      core.add(x, row),
+      core.sub(row, x),
+      core.mul(x, row),
+      core.abs(x),
+      core.maximum(x, row),
+      core.where(core.less(x, row), x, core.neg(x)),
+      core.cast(core.equal(core.abs(x), x), 'int64'),
+    ];
+    const before = memory().webgpu?.hostFallbacks;
+    const [wanted, got] = [run(), onGpu(run)];
+    onGpu(tfFunction(run))
+      .concat(got)
+      .forEach((y, i) => {
+        const { buffer } = wanted[i % wanted.length].data() as Float32Array;
+        expect(
+          Buffer.compare(Buffer.from((y.data() as Float32Array).buffer), Buffer.from(buffer)),
+          `${i}`,
+        ).toBe(0);
+      });
+    expect(memory().webgpu?.hostFallbacks).toBe(before);
   });
 
   it('tells of an index out of range at the next read, once, and goes on', async () => {

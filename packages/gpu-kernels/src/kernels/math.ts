@@ -309,7 +309,7 @@ const functions: Readonly<Record<string, string>> = {
   longLess: `fn longLess(al: u32, ah: u32, bl: u32, bh: u32) -> bool {
     if (ah == bh) { return al < bl; } return bitcast<i32>(ah) < bitcast<i32>(bh); }`,
   longNegHigh: 'fn longNegHigh(low: u32, high: u32) -> u32 { return ~high + u32(low == 0u); }',
-  // Rounded once: the upper 32 bits of its size, with the rest as the lowest of them.
+  // Rounded once: the upper 32 bits of its size, with the rest as the lowest of them, in parts that need no rounding, for which GPUs have no rule.
   longToF: `fn longToF(low: u32, high: u32) -> f32 {
     let s = high > 0x7fffffffu;
     var l = select(low, 0u - low, s); var h = select(high, longNegHigh(low, high), s);
@@ -319,7 +319,7 @@ const functions: Readonly<Record<string, string>> = {
       for (var i = 0u; i < 32u && h < 0x80000000u; i++) { h = (h << 1u) | (l >> 31u); l = l << 1u; scale = scale * 0.5; }
       h = h | u32(l != 0u);
     }
-    return select(1.0, -1.0, s) * (f32(h) * scale); }`,
+    return select(scale, -scale, s) * (f32(h & 0xffffff00u) + f32(h & 255u)); }`,
   fToLongLow: `fn fToLongLow(x: f32) -> u32 {
     if (!(fAbs(x) < 9223372036854775808.0)) { return select(0u, 0xffffffffu, x > 0.0); }
     let size = trunc(fAbs(x)); let low = u32(size - floor(size / 4294967296.0) * 4294967296.0);
