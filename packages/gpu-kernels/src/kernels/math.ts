@@ -321,12 +321,13 @@ const functions: Readonly<Record<string, string>> = {
     }
     return select(scale, -scale, s) * (f32(h & 0xffffff00u) + f32(h & 255u)); }`,
   fToLongLow: `fn fToLongLow(x: f32) -> u32 {
-    if (!(fAbs(x) < 9223372036854775808.0)) { return select(0u, 0xffffffffu, x > 0.0); }
+    if (isNaN(x)) { return 0u; }
+    if (fAbs(x) >= 9223372036854775808.0) { return select(0u, 0xffffffffu, x > 0.0); }
     let size = trunc(fAbs(x)); let low = u32(size - floor(size / 4294967296.0) * 4294967296.0);
     return select(low, 0u - low, x < 0.0); }`,
   fToLongHigh: `fn fToLongHigh(x: f32) -> u32 {
     if (isNaN(x)) { return 0u; }
-    if (!(fAbs(x) < 9223372036854775808.0)) { return select(0x80000000u, 0x7fffffffu, x > 0.0); }
+    if (fAbs(x) >= 9223372036854775808.0) { return select(0x80000000u, 0x7fffffffu, x > 0.0); }
     let high = u32(fAbs(x) / 4294967296.0);
     return select(high, longNegHigh(fToLongLow(fAbs(x)), high), x < 0.0); }`,
   // The upper half of the product of two words.

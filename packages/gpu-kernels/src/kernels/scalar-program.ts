@@ -410,8 +410,8 @@ function wideInstruction(
   } else if (op === 'select') made = choose(`v${a}`, c, b);
   else if (op === 'cast') {
     if (!isWide(dtype)) {
-      const made = ofWide(a, from, dtype);
-      return made && `let v${id}: ${valueType(dtype)} = ${made};`;
+      const narrow = ofWide(a, from, dtype);
+      return narrow && `let v${id}: ${valueType(dtype)} = ${narrow};`;
     }
     made = from === dtype ? [`v${a}`, `h${a}`] : toWide(`v${a}`, from, dtype);
   } else if (computes && from === 'int64') {
