@@ -34,6 +34,8 @@ interface Known {
 /** What a call of a plan was answered last, and what it depends on besides the product. */
 interface Answer {
   readonly type: number;
+  /** The bits of where its factors and results begin in their tensors, in bytes. */
+  readonly starts: number;
   readonly alignment: number;
   readonly known: Known;
   readonly instead: Instead | undefined;
@@ -77,16 +79,18 @@ export class LibraryProducts {
     const { dtype, operands } = library;
     const type = dtype === 'float32' && placement.tensorFloat32 ? TENSOR_FLOAT_32 : types[dtype];
     if (type === undefined) return undefined;
-    let bits = ALIGNMENT;
-    for (const operand of operands) bits |= given[operand].storage.address % ALIGNMENT;
-    const each = dtypeTraits[dtype].bytes;
-    for (const call of library.calls) for (const start of call) bits |= (start * each) % ALIGNMENT;
-    const alignment = bits & -bits;
     const last = this.#answers.get(library);
+    const each = dtypeTraits[dtype].bytes;
+    const starts =
+      last?.starts ?? library.calls.flat().reduce((bits, start) => bits | (start * each), ALIGNMENT);
+    // The lowest bit that one of them has. Bits of a number are its lower 32.
+    let bits = starts;
+    for (let i = 0; i < operands.length; i++) bits |= given[operands[i]].storage.address;
+    const alignment = bits & -bits;
     if (last?.type === type && last.alignment === alignment && !last.known.isDropped) return last.instead;
     const known = this.#ask(library, type, alignment);
     const instead = known.number === 0 ? undefined : callsOf(library, known, each);
-    this.#answers.set(library, { type, alignment, known, instead });
+    this.#answers.set(library, { type, starts, alignment, known, instead });
     return instead;
   }
 
