@@ -25,6 +25,7 @@ const skipped = new Set([
   'memory',
   'keep',
   'promote',
+  'setLogDevicePlacement',
 ]);
 
 function callables(): [name: string, fn: AnyFunction][] {
