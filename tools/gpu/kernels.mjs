@@ -37,7 +37,7 @@ function variants(program) {
     );
     // Only sizes and numbers of outputs matter here.
     const outputs = program.outputs.map(() => ({ dtype: 'float32', shape: out, size: sizeOf(out) }));
-    return kernel.lower(infos, outputs)?.program;
+    return kernel.lower(infos, outputs).program;
   };
   const count = program.inputs.length;
   const all = Array.from({ length: 2 ** count }, (_, bits) =>
@@ -50,8 +50,7 @@ function variants(program) {
           Array.from({ length: rank }, (_, axis) => (i === 0 || axis % 2 === 0 ? 2 : 1)),
         ),
       );
-  // Numbers of 64 bits are computed with one by one only.
-  return all.map(lower).filter((made) => made !== undefined);
+  return all.map(lower);
 }
 
 /** Products that take the host too long to be recorded: Hopper makes them by wide and by narrow tiles, and in parts of the depth. */

@@ -44,6 +44,7 @@ const optimizers = {
       gradientAccumulationSteps: 2,
     }),
 };
+
 type Fit = (steps: number) => Promise<{ reads: number; onHost: number }>;
 
 /** Trains a model on the GPU for some steps of an epoch. */

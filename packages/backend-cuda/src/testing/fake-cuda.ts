@@ -1,23 +1,17 @@
 // Has the backend find a driver and a compiler that compute on the processor: native/cuda/tests/fake_cuda.cc.
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { allBackends } from '@eagre/backend';
-import { compiler, shimRuntime } from '../../../gpu-kernels/src/testing/cuda-shim.ts';
+import { compile, compiler, shimRuntime } from '../../../gpu-kernels/src/testing/cuda-shim.ts';
 import { temporaryFolder } from '../../../testing/src/temporary.ts';
 import type { CudaBackend } from '../cuda-backend.ts';
 
 const sources = fileURLToPath(new URL('../../../../native/cuda/tests/', import.meta.url));
 const folder = temporaryFolder('fake-cuda');
 
-const flags = ['-std=c++17', '-O0', '-w', '-fPIC', '-fvisibility=hidden'];
+const flags = ['-O0', '-fPIC', '-fvisibility=hidden'];
 /** What the fake compiler gives to a kernel's text: a header that was compiled once is taken for the same flags only. */
 const ofKernels = [...flags, '-fwrapv', '-ffp-contract=off'];
-
-function compile(...args: readonly string[]): void {
-  const made = spawnSync(compiler as string, args, { encoding: 'utf8' });
-  if (made.status !== 0) throw new Error(`the compiler: ${made.stderr.slice(0, 4000)}`);
-}
 
 /** Whether the fake driver is there: on Linux, where there is a C++ compiler. */
 export const hasFakeCuda: boolean = compiler !== undefined && process.platform === 'linux';

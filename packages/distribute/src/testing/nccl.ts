@@ -1,9 +1,8 @@
 /** For tests: NCCL and GPUs that the processor plays, native/cuda/tests/fake_nccl.cc on native/cuda/tests/fake_cuda.cc. */
-import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fakeCuda, fakeCudaEnvironment, hasFakeCuda } from '../../../backend-cuda/src/testing/fake-cuda.ts';
-import { compiler } from '../../../gpu-kernels/src/testing/cuda-shim.ts';
+import { compile } from '../../../gpu-kernels/src/testing/cuda-shim.ts';
 
 const source = fileURLToPath(new URL('../../../../native/cuda/tests/fake_nccl.cc', import.meta.url));
 const library = join(dirname(fakeCuda), 'libfake_nccl.so');
@@ -14,11 +13,7 @@ export const withoutNccl: string | undefined = hasFakeCuda
   : 'Tests of NCCL are skipped: they need Linux and a C++ compiler';
 if (withoutNccl !== undefined) console.warn(withoutNccl);
 else {
-  const flags = ['-std=c++17', '-O1', '-w', '-fPIC', '-fvisibility=hidden', '-shared'];
-  const made = spawnSync(compiler as string, [...flags, source, '-o', library, '-ldl', '-pthread'], {
-    encoding: 'utf8',
-  });
-  if (made.status !== 0) throw new Error(`the compiler: ${made.stderr.slice(0, 4000)}`);
+  compile('-O1', '-fPIC', '-fvisibility=hidden', '-shared', source, '-o', library, '-ldl', '-pthread');
 }
 
 /** The environment of processes that see so many fake GPUs of one machine, and can compute on them. */

@@ -20,7 +20,7 @@ import {
   type TensorRef,
   wideKernel,
 } from '@eagre/backend';
-import { elementwiseKernel } from '../kernels/elementwise.ts';
+import { type ElementwiseKernel, elementwiseKernel } from '../kernels/elementwise.ts';
 import type { CudaDispatch, Dispatch, Instead, LibraryCall, Lowered } from '../kernels/kernel.ts';
 import { gpuKernel } from '../kernels/registry.ts';
 import { type ProgramPart, splitProgram } from '../kernels/split.ts';
@@ -205,15 +205,15 @@ export abstract class DispatchingBackend implements Backend {
 
   /** What a GPU cannot compute keeps the rest of a program from it only where the one is written over what the other reads. */
   #ofProgram(program: ScalarProgram, records: boolean): Kernel {
-    const whole = this.#ofWhole(program, records);
+    const gpu = elementwiseKernel(program);
+    const whole = this.#ofWhole(program, gpu, records);
     const split = splitProgram(program);
     if (split === undefined) return whole;
-    const isServed = elementwiseKernel(program) !== undefined;
     const forward = split.map((part) => ({ part, run: this.#ofPart(part, records) }));
     const backward = [...forward].reverse();
     return (inputs, outputs, attrs) => {
       // The host knows single numbers only.
-      if (isServed && outputs[0].size !== 1) {
+      if (gpu !== undefined && outputs[0].size !== 1) {
         whole(inputs, outputs, attrs);
         return;
       }
@@ -229,7 +229,7 @@ export abstract class DispatchingBackend implements Backend {
 
   /** A kernel of some of the results, which is called with the operands of all. */
   #ofPart(part: ProgramPart, records: boolean): Kernel {
-    const kernel = this.#ofWhole(part.program, records);
+    const kernel = this.#ofWhole(part.program, elementwiseKernel(part.program), records);
     // A plan calls with the same lists at each run, and so does this.
     const known = new WeakMap<
       readonly TensorRef[],
@@ -249,8 +249,7 @@ export abstract class DispatchingBackend implements Backend {
     };
   }
 
-  #ofWhole(program: ScalarProgram, records: boolean): Kernel {
-    const gpu = elementwiseKernel(program);
+  #ofWhole(program: ScalarProgram, gpu: ElementwiseKernel | undefined, records: boolean): Kernel {
     return this.#kernel(
       'an elementwise function',
       program.inputs,

@@ -300,7 +300,7 @@ export interface ScalarText {
  * What a program may do with integers and floats of 64 bits, of which each is two words, `v${number}` and `h${number}` above it: nothing; choose
  * between them, and cast them from and to 32 bits; or compute with the integers too.
  */
-export type WideUse = 'none' | 'moved' | 'computed';
+type WideUse = 'none' | 'moved' | 'computed';
 
 /** A program as statements; undefined where GPUs lack a dtype or a function that it uses. */
 export function scalarText(

@@ -26,16 +26,21 @@ let runtime: string | undefined;
 export function shimRuntime(): string {
   if (runtime === undefined) {
     const object = join(temporaryFolder('cuda-shim'), 'cuda-shim.o');
-    compileShim(['-O2', '-fPIC', '-fvisibility=hidden', '-c', join(here, 'cuda-shim.cc'), '-o', object]);
+    compileShim('-O2', '-fPIC', '-fvisibility=hidden', '-c', join(here, 'cuda-shim.cc'), '-o', object);
     runtime = object;
   }
   return runtime;
 }
 
-function compileShim(args: readonly string[]): void {
-  const flags = ['-std=c++17', '-w', '-fwrapv', '-ffp-contract=off', `-I${here}`];
-  const made = spawnSync(compiler as string, [...flags, ...args], { encoding: 'utf8' });
+/** Runs the compiler. @throws Error with what it says. */
+export function compile(...args: readonly string[]): void {
+  const made = spawnSync(compiler as string, ['-std=c++17', '-w', ...args], { encoding: 'utf8' });
   if (made.status !== 0) throw new Error(`the compiler: ${made.stderr.slice(0, 4000)}`);
+}
+
+/** Compiles what computes as kernels do. */
+function compileShim(...args: readonly string[]): void {
+  compile('-fwrapv', '-ffp-contract=off', `-I${here}`, ...args);
 }
 
 /** A dispatch on buffers that are known by their place in a list. */
@@ -92,12 +97,12 @@ export class CudaShim {
     // Kernels for tensor cores are few and run long. The others would take longer to optimize than they run.
     const optimization = all.some((program) => 'print' in program) ? '-O1' : '-O0';
     writeFileSync(source, language === 'cuda' ? sourceOf(all) : this.#sourceOfPtx(all as GpuProgram[]));
-    compileShim([optimization, source, shimRuntime(), '-o', join(this.#folder, 'run')]);
+    compileShim(optimization, source, shimRuntime(), '-o', join(this.#folder, 'run'));
   }
 
   #sourceOfPtx(programs: readonly GpuProgram[]): string {
     const fakes = fileURLToPath(new URL('../../../../native/cuda/tests/', import.meta.url));
-    compileShim([join(fakes, 'fake_ptx.cc'), '-o', join(this.#folder, 'fake-ptx')]);
+    compileShim(join(fakes, 'fake_ptx.cc'), '-o', join(this.#folder, 'fake-ptx'));
     const input = programs.map(({ module }, i) => printPtx(module, `k${i}`, 90)).join('');
     const made = spawnSync(join(this.#folder, 'fake-ptx'), [], {
       encoding: 'utf8',

@@ -36,11 +36,13 @@ export function recordCalls(): Recorder {
   return recorder;
 }
 
+/** A tensor of one value. */
+const filled = (dtype: NumericDType, value: number, ...shape: readonly number[]): TensorRef =>
+  tensor(dtype, shape, Array(product(shape)).fill(value) as number[]);
+
 /** Programs that move and cast single numbers of 64 bits, and make others of them. */
 export function recordWide(recorder: Recorder = new Recorder(jsBackend)): Recorder {
   Object.assign(recorder, { label: 'numbers of 64 bits', ulp: 0 });
-  const of = (dtype: NumericDType, value: number, ...shape: number[]): TensorRef =>
-    tensor(dtype, shape, Array(product(shape)).fill(value) as number[]);
   const counts = buildScalarProgram(['int64', 'float64', 'bool', 'float32', 'int32'], (s, n, x, is, f, i) => [
     s.select(is, s.cast(s.add(s.cast(n, 'int32'), 1), 'int64'), n),
     s.cast(f, 'float64'),
@@ -54,9 +56,15 @@ export function recordWide(recorder: Recorder = new Recorder(jsBackend)): Record
     for (const x of [0, -0, 1, 0.1, -1e30, Number.NaN, Number.POSITIVE_INFINITY, 1.5 * 2 ** -126])
       for (const is of [0, 1])
         run(
-          [of('int64', count), of('float64', x, 1), of('bool', is), of('float32', x), of('int32', count)],
+          [
+            filled('int64', count),
+            filled('float64', x, 1),
+            filled('bool', is),
+            filled('float32', x),
+            filled('int32', count),
+          ],
           (['int64', 'float64', 'float64', 'int64', 'float32', 'bool'] as const).map((dtype) =>
-            of(dtype, 1, 1),
+            filled(dtype, 1, 1),
           ),
           {},
         );
@@ -70,12 +78,12 @@ export function recordWide(recorder: Recorder = new Recorder(jsBackend)): Record
   for (const shape of [[], [1], [7], [3, 5], [2, 300]])
     rows(
       [
-        of('float32', 3, ...shape),
-        of('float64', 0.3),
-        of('bfloat16', 2, ...shape.slice(-1)),
-        of('int64', 3, 1),
+        filled('float32', 3, ...shape),
+        filled('float64', 0.3),
+        filled('bfloat16', 2, ...shape.slice(-1)),
+        filled('int64', 3, 1),
       ],
-      (['float32', 'bfloat16', 'bool'] as const).map((dtype) => of(dtype, 1, ...shape)),
+      (['float32', 'bfloat16', 'bool'] as const).map((dtype) => filled(dtype, 1, ...shape)),
       {},
     );
   recordLongs(recorder);
@@ -107,8 +115,6 @@ function recordLongs(recorder: Recorder): void {
       shape,
       Array.from({ length: product(shape) }, (_, i) => (i < edges.length ? edges[i] : whole(i % 54))),
     );
-  const out = (dtype: NumericDType, shape: readonly number[]): TensorRef =>
-    tensor(dtype, shape, Array(product(shape)).fill(1) as number[]);
   const record = (
     label: string,
     inputs: readonly TensorRef[],
@@ -120,7 +126,7 @@ function recordLongs(recorder: Recorder): void {
       inputs.map(({ dtype }) => dtype as NumericDType),
       build,
     );
-    const outputs = program.outputs.map((id) => out(dtypeOfValue(program, id), shape));
+    const outputs = program.outputs.map((id) => filled(dtypeOfValue(program, id), 1, ...shape));
     recorder.elementwise(program)(inputs, outputs, {});
   };
   const pairs: readonly (readonly [x: number[], y: number[], shape: number[]])[] = [
