@@ -19,7 +19,7 @@ const folder = fileURLToPath(new URL('../../packages/backend-cuda/kernels', impo
 const given = process.argv.slice(2);
 const option = (name) => given.find((each) => each.startsWith(`--${name}=`))?.slice(name.length + 3);
 const capabilities = given.filter((each) => /^\d+$/.test(each));
-const unknown = given.find((each) => !/^(\d+|--check|--(out|first)=.+)$/.test(each));
+const unknown = given.find((each) => !/^(\d+|--check|--out=.+|--first=\d+)$/.test(each));
 if (unknown !== undefined) fail(`what is ${unknown}?`);
 const file = resolve(option('out') ?? `${folder}/kernels.bin`);
 
