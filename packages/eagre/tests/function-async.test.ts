@@ -88,10 +88,56 @@ describe.each(backends)('runs on another thread, %s', (name) => {
     expect(v.item()).toBe(2);
   });
 
-  test('are refused where a tape or another function would have to see them', async () => {
-    const f = tf.function((x: tf.Tensor) => x.mul(2));
-    const tape = new tf.GradientTape();
-    await expect(f.runAsync(tf.constant(1))).rejects.toThrow(tf.FailedPreconditionError);
+  const scaled = tf.function((x: tf.Tensor) => x.mul(2));
+  const weighted = (w: tf.Variable) => tf.function((x: tf.Tensor) => x.mul(w));
+  // Its sizes depend on values, so it runs in parts.
+  const measured = tf.function((x: tf.Tensor) => tf.booleanMask(x, x.greater(0)).mul(2));
+
+  test.each<[string, () => tf.TracedFunction<(x: tf.Tensor) => tf.Tensor>]>([
+    ['of an argument', () => scaled],
+    ['in parts', () => measured],
+  ])('refuse a gradient that would have to pass through them: %s', async (_, of) => {
+    const x = tf.constant([1, 2]);
+    const tape = new tf.GradientTape({ persistent: true });
+    tape.watch(x);
+    const y = await of().runAsync(x);
+    const other = x.mul(3);
+    expect(y.array()).toEqual([2, 4]);
+    expect(() => tape.gradient(y.sum(), x)).toThrow(tf.FailedPreconditionError);
+    expect(tape.gradient(other, x)?.array()).toEqual([3, 3]);
     tape.dispose();
+  });
+
+  test('refuse a gradient by a variable that they read, and only what reads it', async () => {
+    const w = new tf.Variable(3);
+    const tape = new tf.GradientTape({ persistent: true });
+    const y = await weighted(w).runAsync(tf.constant(2));
+    expect(y.item()).toBe(6);
+    expect(() => tape.gradient(y, w)).toThrow(/no gradient passes through runAsync/);
+    tape.dispose();
+  });
+
+  test('go on after a step that threw with its tape open', async () => {
+    const w = new tf.Variable([1, 2]);
+    const f = weighted(w);
+    for (let i = 0; i < 3; i++) {
+      const tape = new tf.GradientTape();
+      expect(() => w.matmul(w)).toThrow(tf.InvalidArgumentError);
+      expect((await f.runAsync(tf.constant([2, 2]))).array()).toEqual([2, 4]);
+      expect((await measured.runAsync(tf.constant([1, -1]))).array()).toEqual([2]);
+      if (i > 0) tape.dispose();
+    }
+    const tape = new tf.GradientTape();
+    expect(tape.gradient(w.square().sum(), w)?.array()).toEqual([2, 4]);
+  });
+
+  test('are refused while another function is traced', async () => {
+    const results: Promise<unknown>[] = [];
+    const outer = tf.function((x: tf.Tensor) => {
+      results.push(scaled.runAsync(x).catch((error: unknown) => error));
+      return x.add(1);
+    });
+    outer(tf.constant(1));
+    expect(await results[0]).toBeInstanceOf(tf.FailedPreconditionError);
   });
 });

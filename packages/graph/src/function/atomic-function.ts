@@ -35,6 +35,7 @@ import { prepareFed } from './fed.ts';
 import { ForwardBackward } from './forward-backward.ts';
 import { interpretFunction } from './interpret.ts';
 import { PlacedRun, partsByDevice } from './placed.ts';
+import { toldToTapes } from './unrecorded.ts';
 
 /** What runs the graph where it is called on a device. */
 type Prepared = OnOneDevice | OnSeveral;
@@ -123,28 +124,33 @@ export class AtomicFunction {
 
   /**
    * Runs the graph on another thread.
-   * @throws (the promise) FailedPreconditionError under a tape and while a function is traced; CancelledError after `signal` was aborted.
+   * @throws (the promise) FailedPreconditionError while a function is traced; CancelledError after `signal` was aborted.
    */
   async callAsync(inputs: readonly Tensor[], signal?: AbortSignal): Promise<unknown> {
     graphRuns(this.graph);
     checkAsync(this.graph.name);
     const backend = eagerBackend();
     const prepared = this.#preparedFor(backend);
-    if (prepared.placed !== null) return this.#rebuild(await prepared.placed.runAsync(inputs, signal));
-    prepared.background ??= new AsyncRuns(
+    const { placed } = prepared;
+    if (placed !== null)
+      return this.#rebuild(await toldToTapes(this.graph, inputs, () => placed.runAsync(inputs, signal)));
+    const background = (prepared.background ??= new AsyncRuns(
       backend,
       prepared.plan,
       prepared.feeds,
       this.graph.assignments.map((a) => a.variable),
-    );
-    const { memory, written, results } = this.#memory(prepared, inputs);
-    try {
-      await prepared.background.run(memory, written, signal);
-    } catch (error) {
-      for (const t of results) t.dispose();
-      throw this.#located(error);
-    }
-    return prepared.rebuild(results);
+    ));
+    const run = async (): Promise<readonly Tensor[]> => {
+      const { memory, written, results } = this.#memory(prepared, inputs);
+      try {
+        await background.run(memory, written, signal);
+      } catch (error) {
+        for (const t of results) t.dispose();
+        throw this.#located(error);
+      }
+      return results;
+    };
+    return prepared.rebuild(await toldToTapes(this.graph, inputs, run));
   }
 
   /** Runs the graph on tensors for its arguments. @returns a tensor for each of its outputs. */
@@ -392,14 +398,10 @@ export function listFunction(graph: Graph): AtomicFunction {
   );
 }
 
-/** @throws FailedPreconditionError under a tape and while a function is traced. */
+/** @throws FailedPreconditionError while a function is traced. */
 export function checkAsync(name: string): void {
-  if (context.tapes.length > 0 || context.tracer !== null) {
-    throw new FailedPreconditionError(
-      'runAsync cannot be recorded by a gradient tape or called in another traced function',
-      name,
-    );
-  }
+  if (context.tracer !== null)
+    throw new FailedPreconditionError('runAsync cannot be called in another traced function', name);
 }
 
 /** The place of a value among those that were met, each once. */

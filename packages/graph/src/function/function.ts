@@ -35,7 +35,8 @@ export type TracedFunction<F extends AnyFunction> = F & {
    *
    *     const y = await f.runAsync(x, AbortSignal.timeout(1000));
    *
-   * @throws (the promise) CancelledError after an abort; FailedPreconditionError under a tape and inside of another traced function.
+   * @throws (the promise) CancelledError after an abort; FailedPreconditionError inside of another traced function. A tape does not
+   * record the run: a gradient that would have to pass through it throws.
    */
   runAsync(...args: Parameters<F>): Promise<ReturnType<F>>;
   runAsync(...args: [...Parameters<F>, AbortSignal]): Promise<ReturnType<F>>;

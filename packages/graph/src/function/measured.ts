@@ -9,6 +9,7 @@ import {
   isLate,
   RecentMap,
   someSymbol,
+  withoutTapes,
 } from '@eagre/core/internal';
 import type { ForwardRecord } from '../control/control-op.ts';
 import { graphRuns } from '../inspect/graph-trace.ts';
@@ -20,6 +21,7 @@ import type { TracedCall } from '../tracing/tracer.ts';
 import { AtomicFunction, checkAsync, listFunction } from './atomic-function.ts';
 import { GraphInterpreter, GuardFailed, interpretFunction, measuresOf, RunSizes } from './interpret.ts';
 import { describeGuard, type Segment, specializeSegment } from './specialize.ts';
+import { toldToTapes } from './unrecorded.ts';
 
 /** One run of the function's code on symbolic tensors. */
 export interface TraceResult {
@@ -89,7 +91,7 @@ export class MeasuredFunction extends AtomicFunction {
       const stages = this.#forRanks(inputs);
       graphRuns(stages.graph);
       try {
-        return stages.rebuild(await stages.runAsync(inputs, signal));
+        return stages.rebuild(await toldToTapes(stages.graph, inputs, () => stages.runAsync(inputs, signal)));
       } catch (error) {
         this.#turn(error, stages, inputs, attempt);
       }
@@ -253,7 +255,7 @@ class Stages {
       for (const stage of this.#stages) {
         const results =
           'node' in stage
-            ? run.node(stage)
+            ? withoutTapes(() => run.node(stage))
             : ((await planOf(stage, sizes).callAsync(run.given(stage), signal)) as readonly Tensor[]);
         run.after(stage, results);
       }
