@@ -189,6 +189,7 @@ function addServe(command: Command, out: Output): void {
     .argument('[folder]', 'a SavedModel, the versions of a model (1, 2, …), or several models by their names')
     .option('--port <number>', 'of the server; 0 takes any that is free', port, 8501)
     .option('--host <address>', 'to listen on; 0.0.0.0 lets other machines in', '127.0.0.1')
+    .option('--allow-host <name...>', 'further names under which clients reach the server; * for any')
     .option('--name <name>', 'of the model, where it is one; that of the folder by default')
     .option('--config <file>', 'several models in JSON: { "models": { "<name>": { "path": … } } }')
     .option('--batch-size <rows>', 'puts so many rows of requests together', positive)

@@ -15,6 +15,7 @@ import { plainLines } from './table.ts';
 export interface ServeOptions {
   readonly port: number;
   readonly host: string;
+  readonly allowHost?: readonly string[];
   readonly name?: string;
   readonly config?: string;
   readonly batchSize?: number;
@@ -47,6 +48,7 @@ export async function serve(
   const given: ServerOptions = {
     host: options.host,
     port: options.port,
+    ...optional('allowedHosts', options.allowHost),
     ...optional('name', options.name),
     ...optional('pollSeconds', options.poll),
     ...optional('versionPolicy', versions === undefined ? undefined : policyOf(versions)),

@@ -25,6 +25,7 @@ export const createServer: NamedFunction<
   { models: kind.structure },
   {
     host: kind.asIs,
+    allowedHosts: kind.asIs,
     port: kind.asIs,
     name: kind.asIs,
     versionPolicy: kind.asIs,

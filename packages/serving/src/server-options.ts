@@ -32,6 +32,11 @@ export interface RequestLogEntry {
 export interface ServerOptions {
   /** 127.0.0.1 unless given, which no other machine can reach. */
   readonly host?: string;
+  /**
+   * Further names under which clients reach the server, such as that of a service in a cluster; `'*'` for any. Addresses, `localhost`, the machine's
+   * name and `host` count without; requests to others get 403, as a web page elsewhere can bend its name to this machine.
+   */
+  readonly allowedHosts?: readonly string[];
   /** 8501 unless given; 0 takes any that is free. */
   readonly port?: number;
   /** The model's name, where one is served: the name of its folder, or `default`. */
@@ -56,7 +61,7 @@ export interface ServerOptions {
   readonly headersTimeoutMs?: number;
   /** How long a connection may be idle, in milliseconds; 72000 unless given. */
   readonly keepAliveTimeoutMs?: number;
-  /** How long `close` waits for requests that are being answered, in milliseconds; 30000 unless given. */
+  /** How long `close` waits for requests that are being answered, in milliseconds; 30000 unless given. Then they get 503. */
   readonly drainTimeoutMs?: number;
   /** The largest body, in bytes, also of one that was compressed; 32 MiB unless given. Larger ones get 413. */
   readonly maxBodyBytes?: number;
@@ -113,6 +118,7 @@ export function settingsOf(options: ServerOptions): ServerSettings {
   const {
     host = '127.0.0.1',
     port = 8501,
+    allowedHosts = [],
     name,
     versionPolicy = 'latest',
     versionLabels = {},
@@ -127,6 +133,9 @@ export function settingsOf(options: ServerOptions): ServerSettings {
   } = given;
   checkText(host, 'host', OP);
   checkUpTo(port, 'port', 0, 65_535);
+  if (!Array.isArray(allowedHosts))
+    throw new InvalidArgumentError(`allowedHosts must be a list of names, got ${shown(allowedHosts)}`, OP);
+  for (const allowed of allowedHosts) checkText(allowed, 'a name of allowedHosts', OP);
   if (name !== undefined) checkModelName(name, OP);
   checkPolicy(versionPolicy, OP);
   checkLabels(versionLabels, OP);
@@ -143,6 +152,7 @@ export function settingsOf(options: ServerOptions): ServerSettings {
     ...numbers,
     host,
     port,
+    allowedHosts,
     name,
     versionPolicy,
     versionLabels,

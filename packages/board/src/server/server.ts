@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
-import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { FormatError } from '@eagre/formats';
+import { isOwnName } from '@eagre/formats/internal';
 import { answers, type Body, Refusal } from './answers.ts';
 import { Logs } from './logs.ts';
 import { Pages } from './pages.ts';
@@ -67,7 +67,7 @@ export async function serveFrom(web: string, options: BoardOptions): Promise<Boa
   });
   const respond = (request: IncomingMessage, response: ServerResponse): void => {
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-    if (!fromHere(request, host))
+    if (!isOwnName(request.headers.host ?? '', [host]))
       throw new Refusal(
         403,
         'this name is not served here: use the address of the machine, or --host with this name',
@@ -103,15 +103,6 @@ export async function serveFrom(web: string, options: BoardOptions): Promise<Boa
       await new Promise((resolve) => server.close(resolve));
     },
   };
-}
-
-/** Refuses names that a page elsewhere could have bent to this address (DNS rebinding). */
-function fromHere(request: IncomingMessage, host: string): boolean {
-  const name = (request.headers.host ?? '')
-    .replace(/:\d+$/, '')
-    .replace(/^\[|\]$/g, '')
-    .toLowerCase();
-  return [host.toLowerCase(), 'localhost', hostname().toLowerCase()].includes(name) || isIP(name) !== 0;
 }
 
 /** What a request asks for. Its target is not taken for an address: `//` is none. */

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { hostname as osHostname } from 'node:os';
 import { gzipSync } from 'node:zlib';
 import { gather, type Tensor } from '@eagre/core';
 import { TensorSpec, tfFunction } from '@eagre/graph';
@@ -378,7 +379,7 @@ describe('time', () => {
 
   test('slow clients are sent away', async () => {
     const server = await serve(alone(halfPlus(1)), { headersTimeoutMs: 100, requestTimeoutMs: 200 });
-    const begin = 'POST /v1/models/default:predict HTTP/1.1\r\nHost: x\r\n';
+    const begin = 'POST /v1/models/default:predict HTTP/1.1\r\nHost: localhost\r\n';
     const [headers, body, good] = await Promise.all([
       raw(server, begin),
       raw(server, `${begin}Content-Length: 100\r\n\r\n{`, 50, '"', 50, 'a'),
@@ -411,11 +412,40 @@ describe('closing', () => {
   test('does not wait for ever', async () => {
     const { signature, started, open } = held();
     const server = await serve(alone(signature), { drainTimeoutMs: 50 });
-    const slow = predict(server, 'default', { instances: [8] }).catch((error: unknown) => error);
+    const slow = predict(server, 'default', { instances: [8] });
     await started;
     await server.close();
-    expect(await slow).toBeInstanceOf(Error);
+    expect((await slow).status).toBe(503);
     open();
+  });
+
+  test('answers what has come to this machine and is not read yet', async () => {
+    const server = await serve(alone(halfPlus(1)), { maxInFlight: 1 });
+    const { hostname, port } = new URL(server.url);
+    const request = [
+      'POST /v1/models/default:predict HTTP/1.1',
+      'Host: localhost',
+      'Content-Length: 18',
+      '',
+      '{"instances": [4]}',
+    ].join('\r\n');
+    let connected = 0;
+    const answers = Array.from(
+      { length: 200 },
+      () =>
+        new Promise<string>((done) => {
+          let text = '';
+          const socket = connect(Number(port), hostname, () => {
+            socket.write(request);
+            // The system has taken all of them in, whether or not the server has seen them.
+            if (++connected === 200) void server.close();
+          });
+          socket.on('data', (data) => (text += data));
+          socket.on('error', () => done(text)).on('close', () => done(text));
+        }),
+    );
+    const statuses = (await Promise.all(answers)).map((answer) => answer.slice(0, 12));
+    expect(new Set(statuses)).toEqual(new Set(['HTTP/1.1 200']));
   });
 
   test('leaves nothing behind', async () => {
@@ -495,6 +525,43 @@ describe("programs' own code", () => {
   });
 });
 
+describe('names of the server', () => {
+  const status = async (server: Server, host: string, path = '/v1/models/default'): Promise<number> =>
+    Number((await raw(server, `GET ${path} HTTP/1.1\r\n${host}Connection: close\r\n\r\n`)).slice(9, 12));
+
+  test('are its own, so that no page elsewhere can read what it answers', async () => {
+    const server = await serve(alone(halfPlus(1)));
+    const port = new URL(server.url).port;
+    for (const own of [
+      'localhost',
+      `localhost:${port}`,
+      `127.0.0.1:${port}`,
+      '[::1]:80',
+      'LOCALHOST.',
+      osHostname(),
+    ])
+      expect([own, await status(server, `Host: ${own}\r\n`)]).toEqual([own, 200]);
+    for (const other of ['evil.example', `evil.example:${port}`, 'localhost.evil.example', ''])
+      expect([other, await status(server, `Host: ${other}\r\n`)]).toEqual([other, 403]);
+    const metrics = '/monitoring/prometheus/metrics';
+    expect(await status(server, 'Host: evil.example\r\n', metrics)).toBe(403);
+    expect(await status(server, 'Host: localhost\r\n', metrics)).toBe(200);
+    // Probes say nothing of models.
+    expect(await status(server, 'Host: pod\r\n', '/healthz')).toBe(200);
+  });
+
+  test('may be more', async () => {
+    const some = await serve(alone(halfPlus(1)), { allowedHosts: ['Models.internal'] });
+    expect(await status(some, 'Host: models.internal:8501\r\n')).toBe(200);
+    expect(await status(some, 'Host: evil.example\r\n')).toBe(403);
+    const any = await serve(alone(halfPlus(1)), { allowedHosts: ['*'] });
+    expect(await status(any, 'Host: evil.example\r\n')).toBe(200);
+    await expect(serve(alone(halfPlus(1)), { allowedHosts: 'a' as never })).rejects.toThrow(
+      'allowedHosts must be a list of names',
+    );
+  });
+});
+
 describe('hostile clients', () => {
   const infos = { x: { dtype: 'float32', shape: [null, 2] }, s: { dtype: 'string', shape: [null] } } as const;
 
@@ -567,13 +634,13 @@ describe('hostile clients', () => {
     const bytes = fc.uint8Array({ maxLength: 200 }).map((b) => Buffer.from(b).toString('latin1'));
     const line = fc.constantFrom(
       'GET / HTTP/1.1\r\n\r\n',
-      'POST /v1/models/default:predict HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n{}',
-      'POST /v1/models/default:predict HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n',
-      'POST /v1/models/default:predict HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
-      `GET /v1/models/default HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`,
-      'GET /v1/models/%00%ff HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
-      'GET http://evil/v1/models/default HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
-      'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+      'POST /v1/models/default:predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n{}',
+      'POST /v1/models/default:predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n',
+      'POST /v1/models/default:predict HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+      `GET /v1/models/default HTTP/1.1\r\nHost: localhost\r\nX: ${'a'.repeat(40_000)}\r\n\r\n`,
+      'GET /v1/models/%00%ff HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+      'GET http://evil/v1/models/default HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+      'OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
     );
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(bytes, line), { minLength: 10, maxLength: 10 }), async (texts) => {
@@ -588,12 +655,12 @@ describe('hostile clients', () => {
   test('get errors as JSON whatever is wrong with their HTTP', async () => {
     const server = await serve(alone(halfPlus(1)), { maxBodyBytes: 1000 });
     const post = 'POST /v1/models/default:predict HTTP/1.1\r\n';
-    const head = `${post}Host: x\r\nConnection: close\r\n`;
+    const head = `${post}Host: localhost\r\nConnection: close\r\n`;
     const cases: readonly [request: string, status: number, message: string][] = [
       ['GET /v1/models/default HTTP/1.1\r\n\r\n', 400, 'expected one Host header'],
       ['GET /v1/models/default HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400, 'expected one Host header'],
       [`${head}Expect: tea\r\nContent-Length: 2\r\n\r\n{}`, 417, "the expectation 'tea' cannot be met"],
-      ['CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n', 400, 'malformed HTTP request'],
+      ['CONNECT example.org:443 HTTP/1.1\r\nHost: localhost\r\n\r\n', 400, 'malformed HTTP request'],
       // Not asked to go on first.
       [
         `${head}Expect: 100-continue\r\nContent-Length: 2000\r\n\r\n`,
@@ -606,7 +673,7 @@ describe('hostile clients', () => {
         'the body is larger than 1000 bytes',
       ],
       [
-        `POST /nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
+        `POST /nothing HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n`,
         404,
         'Not Found',
       ],
@@ -649,7 +716,7 @@ describe('hostile clients', () => {
     const closed = new Promise((done) => socket.on('error', () => undefined).on('close', done));
     const body = '{"instances": [4]}';
     socket.write(
-      `POST /v1/models/default:predict HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`.repeat(
+      `POST /v1/models/default:predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`.repeat(
         20,
       ),
     );
@@ -671,7 +738,10 @@ describe('hostile clients', () => {
     const name = await ask(server, `/v1/models/${'a'.repeat(10_000)}`);
     expect(name.status).toBe(404);
     expect(
-      (await raw(server, `GET /v1/models/${'a'.repeat(60_000)} HTTP/1.1\r\nHost: x\r\n\r\n`)).slice(0, 12),
+      (await raw(server, `GET /v1/models/${'a'.repeat(60_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`)).slice(
+        0,
+        12,
+      ),
     ).toMatch(/HTTP\/1.1 4(14|31)/);
   });
 

@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { UnavailableError } from '@eagre/backend';
-import { nodeBuiltin } from '@eagre/formats/internal';
+import { isOwnName, nodeBuiltin } from '@eagre/formats/internal';
 import { Metrics } from '../metrics.ts';
 import { errorBody } from '../rest/predict-response.ts';
 import type { ApiResponse, RestApi } from '../rest/rest-api.ts';
@@ -20,6 +20,11 @@ export interface HttpServerOptions {
 const JSON_TYPE = 'application/json';
 /** How long nothing may move on a connection, beyond all times that it may be waited for. */
 const STALLED_MS = 1000;
+/** How long a client that has connected may take to send its first request, once the server closes. */
+const FIRST_REQUEST_MS = 250;
+/** Turns of the event loop in which nothing new comes, before the server stops to listen, and the most of all: some accept one connection each. */
+const QUIET_TURNS = 3;
+const MOST_TURNS = 2000;
 const METRICS_PATH = '/monitoring/prometheus/metrics';
 
 /** A request that is being answered. */
@@ -38,6 +43,7 @@ export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #server: Server;
   readonly #connections: Connections;
+  readonly #answering = new Set<AbortController>();
   #closing = false;
 
   constructor(options: HttpServerOptions) {
@@ -89,22 +95,32 @@ export class HttpServer {
     return `http://${name}:${own}`;
   }
 
-  /** Takes no more requests, waits for the answers to those that are there, and closes all connections. */
+  /** Takes no more connections, answers all that has come, and closes them. What takes longer than `drainTimeoutMs` gets 503. */
   async close(): Promise<void> {
     this.#closing = true;
     const server = this.#server;
+    await this.#connections.quiet();
+    const silentSince = performance.now();
     // Those that are busy now are idle after their answer.
-    const idle = setInterval(() => this.#connections.closeIdle(), 20);
-    const impatient = setTimeout(() => server.closeAllConnections(), this.#options.settings.drainTimeoutMs);
+    const closeIdle = (): void =>
+      this.#connections.closeIdle(performance.now() - silentSince >= FIRST_REQUEST_MS);
+    const idle = setInterval(closeIdle, 20);
+    let last: NodeJS.Timeout | undefined;
+    const impatient = setTimeout(() => {
+      for (const abort of this.#answering)
+        abort.abort(new StatusError('UNAVAILABLE', 'the server is closing', 503));
+      last = setTimeout(() => server.closeAllConnections(), STALLED_MS);
+    }, this.#options.settings.drainTimeoutMs);
     try {
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve());
       });
-      this.#connections.closeIdle();
+      closeIdle();
       await closed;
     } finally {
       clearInterval(idle);
       clearTimeout(impatient);
+      clearTimeout(last);
     }
   }
 
@@ -131,7 +147,7 @@ export class HttpServer {
       const body = `{"status":"${ready ? 'ready' : 'not ready'}"}`;
       return send(reply, { status: ready ? 200 : 503, body });
     }
-    if (isRead && path === METRICS_PATH)
+    if (isRead && path === METRICS_PATH && this.#isOwn(request))
       return send(reply, { status: 200, body: metrics.text() }, Metrics.contentType);
     let response: ApiResponse;
     try {
@@ -148,8 +164,14 @@ export class HttpServer {
   async #respond(exchange: Exchange, path: string): Promise<ApiResponse> {
     const { request, reply } = exchange;
     const method = request.method ?? '';
-    if (this.#closing) throw new StatusError('UNAVAILABLE', 'the server is closing', 503);
     checkHeaders(exchange);
+    if (!this.#isOwn(request)) {
+      reply.setHeader('Connection', 'close');
+      throw new StatusError(
+        'PERMISSION_DENIED',
+        'this name is not served here: use the address of the machine, or name it in allowedHosts (--allow-host)',
+      );
+    }
     if (!/^\/v1\//i.test(path)) throw new StatusError('NOT_FOUND', 'Not Found');
     if (!isDecodable(path))
       throw new StatusError('INVALID_ARGUMENT', `'${path}' is not a valid url component`, 400);
@@ -157,14 +179,22 @@ export class HttpServer {
     const body = await this.#bodyOf(exchange);
     const abort = new AbortController();
     const gone = (): void => {
-      if (!reply.writableFinished) abort.abort();
+      if (!reply.writableFinished) abort.abort(new StatusError('CANCELLED', 'the client has gone'));
     };
     reply.once('close', gone);
+    this.#answering.add(abort);
     try {
       return await this.#options.api.answer({ method, path, body, signal: abort.signal });
     } finally {
+      this.#answering.delete(abort);
       reply.off('close', gone);
     }
+  }
+
+  /** Whether it asks for a name that this server has. */
+  #isOwn({ headers }: IncomingMessage): boolean {
+    const { allowedHosts, host } = this.#options.settings;
+    return allowedHosts.includes('*') || isOwnName(headers.host, [host, ...allowedHosts]);
   }
 
   /** The body, as it was before it was compressed. */
@@ -257,18 +287,29 @@ function received(request: IncomingMessage, most: number): Promise<Buffer> {
 /** The connections of a server. Node's own `closeIdleConnections` leaves those on which no request has come yet. */
 class Connections {
   readonly #open = new Set<Socket>();
+  /** Those on which no request has come yet. */
+  readonly #silent = new Set<Socket>();
   /** How many requests of each are being answered: a client may send several at once. */
   readonly #busy = new Map<Socket, number>();
+  /** How many connections and requests have come. */
+  #came = 0;
 
   constructor(server: Server) {
     server.on('connection', (socket: Socket) => {
+      this.#came++;
       this.#open.add(socket);
-      socket.once('close', () => this.#open.delete(socket));
+      this.#silent.add(socket);
+      socket.once('close', () => {
+        this.#open.delete(socket);
+        this.#silent.delete(socket);
+      });
     });
   }
 
   /** Says that a request on a connection is being answered. */
   begin(socket: Socket, reply: ServerResponse): void {
+    this.#came++;
+    this.#silent.delete(socket);
     this.#busy.set(socket, (this.#busy.get(socket) ?? 0) + 1);
     reply.once('close', () => {
       const left = (this.#busy.get(socket) ?? 1) - 1;
@@ -277,9 +318,19 @@ class Connections {
     });
   }
 
-  /** Closes those on which no request is being answered. */
-  closeIdle(): void {
-    for (const socket of this.#open) if (!this.#busy.has(socket)) socket.destroySoon();
+  /** Waits until all that has come to this machine is read: the system holds connections and requests until the event loop takes them. */
+  async quiet(): Promise<void> {
+    for (let [quiet, turn] = [0, 0]; quiet < QUIET_TURNS && turn < MOST_TURNS; turn++) {
+      const before = this.#came;
+      await new Promise((done) => setImmediate(done));
+      quiet = this.#came === before ? quiet + 1 : 0;
+    }
+  }
+
+  /** Closes those on which no request is being answered. @param all those, too, on which none has come yet. */
+  closeIdle(all: boolean): void {
+    for (const socket of this.#open)
+      if (!this.#busy.has(socket) && (all || !this.#silent.has(socket))) socket.destroySoon();
   }
 }
 

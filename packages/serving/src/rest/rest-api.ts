@@ -17,7 +17,7 @@ export interface ApiRequest {
   /** Without the query. */
   readonly path: string;
   readonly body: Uint8Array;
-  /** Aborted when the client has gone. */
+  /** Aborted when the client has gone, or when the server ends; the reason is a StatusError. */
   readonly signal: AbortSignal;
 }
 
@@ -153,5 +153,5 @@ class Deadline {
     this.#client.removeEventListener('abort', this.#gone);
   }
 
-  readonly #gone = (): void => this.#abort.abort(new StatusError('CANCELLED', 'the client has gone'));
+  readonly #gone = (): void => this.#abort.abort(this.#client.reason);
 }
