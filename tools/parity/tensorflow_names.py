@@ -1,8 +1,10 @@
-"""Makes packages/eagre/golden/tensorflow-names.json: the public names of TensorFlow, by module. Those of Keras have a list of their own.
+"""Makes packages/eagre/golden/tensorflow-names.json: the public names of TensorFlow, by module, and what its functions take. Those of Keras
+have a list of their own.
 
 Run: python tools/parity/tensorflow_names.py
 """
 
+import inspect
 import json
 import os
 import pathlib
@@ -40,9 +42,27 @@ def names_of(module):
     )
 
 
+def arguments_of(value):
+    """The names of a function's arguments, without lists of any length and the name of the op; None for classes and where Python does not tell."""
+    if isinstance(value, type) or not callable(value):
+        return None
+    try:
+        signature = inspect.signature(value)
+    except (TypeError, ValueError):
+        return None
+    many = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [name for name, parameter in signature.parameters.items() if parameter.kind not in many and name != "name"]
+
+
+def options_of(module, names):
+    found = {name: arguments_of(getattr(module, name)) for name in names}
+    return {name: arguments for name, arguments in found.items() if arguments}
+
+
 KERAS = {"keras", "losses", "metrics", "optimizers", "initializers"}
 found = {
     "version": tf.__version__,
     "names": {"": names_of(tf), **{path: names_of(module_of(path)) for path in MODULES}},
 }
+found["arguments"] = {path: options_of(module_of(path) if path else tf, names) for path, names in found["names"].items()}
 OUT.write_text(json.dumps(found, separators=(",", ":")) + "\n")

@@ -59,14 +59,17 @@ export const customGradient: {
   <A extends readonly TensorLike[], R extends Tensor | readonly Tensor[]>(options: {
     readonly fn: (...args: { [K in keyof A]: Tensor }) => CustomResult<R>;
   }): (...args: A) => Values<R>;
+  <A extends readonly TensorLike[], R extends Tensor | readonly Tensor[]>(options: {
+    readonly f: (...args: { [K in keyof A]: Tensor }) => CustomResult<R>;
+  }): (...args: A) => Values<R>;
 } = defineFunction<
   NamedFunction<
     [fn: (...args: Tensor[]) => CustomResult],
-    ['fn'],
+    ['fn|f'],
     unknown,
     (...args: TensorLike[]) => CustomValue
   >
->(OP, { fn: kind.asIs }, {}, (fn) => {
+>(OP, { 'fn|f': kind.asIs }, {}, (fn) => {
   checkFunction(fn, 'fn', OP);
   return (...args) => {
     const inputs = args.map((a) => toOwnTensor(a));

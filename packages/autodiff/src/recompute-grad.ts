@@ -57,9 +57,12 @@ export const recomputeGrad: Recomputed & {
   <A extends readonly unknown[], R extends Results>(options: {
     readonly fn: (...args: A) => R;
   }): (...args: A) => R;
+  <A extends readonly unknown[], R extends Results>(options: {
+    readonly f: (...args: A) => R;
+  }): (...args: A) => R;
 } = defineFunction<
-  NamedFunction<[fn: (...args: unknown[]) => Results], ['fn'], unknown, (...args: unknown[]) => Results>
->(OP, { fn: kind.asIs }, {}, (fn) => {
+  NamedFunction<[fn: (...args: unknown[]) => Results], ['fn|f'], unknown, (...args: unknown[]) => Results>
+>(OP, { 'fn|f': kind.asIs }, {}, (fn) => {
   checkFunction(fn, 'fn', OP);
   return (...args) => recomputed(fn, args);
 }) as never;

@@ -48,27 +48,27 @@ export type ListedVariable = readonly [name: string, shape: readonly number[]];
  * Opens a checkpoint, or the latest one of a folder.
  * @throws NotFoundError when there is none.
  */
-export const loadCheckpoint: NamedFunction<[path: string], ['path'], unknown, CheckpointReader> =
-  defineFunction('tf.train.loadCheckpoint', { path: true }, {}, (path) => {
-    checkPath(path, 'the path', 'loadCheckpoint');
-    return new CheckpointReader(openBundle(latestCheckpoint(path) ?? path));
-  });
+export const loadCheckpoint: NamedFunction<
+  [path: string],
+  ['path|ckptDirOrFile'],
+  unknown,
+  CheckpointReader
+> = defineFunction('tf.train.loadCheckpoint', { 'path|ckptDirOrFile': true }, {}, (path) => {
+  checkPath(path, 'the path', 'loadCheckpoint');
+  return new CheckpointReader(openBundle(latestCheckpoint(path) ?? path));
+});
 
 /** The names and shapes of all values in a checkpoint, or in the latest one of a folder, by name. */
-export const listVariables: NamedFunction<[path: string], ['path'], unknown, ListedVariable[]> =
-  defineFunction('tf.train.listVariables', { path: true }, {}, (path) => {
+export const listVariables: NamedFunction<[path: string], ['path|ckptDirOrFile'], unknown, ListedVariable[]> =
+  defineFunction('tf.train.listVariables', { 'path|ckptDirOrFile': true }, {}, (path) => {
     return [...loadCheckpoint(path).getVariableToShapeMap()];
   });
 
 /** One value of a checkpoint, or of the latest one of a folder. */
-export const loadVariable: NamedFunction<[path: string, name: string], ['path', 'name']> = defineFunction(
-  'tf.train.loadVariable',
-  { path: true, name: true },
-  {},
-  (path, name) => {
+export const loadVariable: NamedFunction<[path: string, name: string], ['path|ckptDirOrFile', 'name']> =
+  defineFunction('tf.train.loadVariable', { 'path|ckptDirOrFile': true, name: true }, {}, (path, name) => {
     // What is written for `checkpoint.step` is meant by its path as well as by its whole name.
     const reader = loadCheckpoint(path);
     const key = `${name}/.ATTRIBUTES/VARIABLE_VALUE`;
     return reader.getTensor(!reader.hasTensor(name) && reader.hasTensor(key) ? key : name);
-  },
-);
+  });

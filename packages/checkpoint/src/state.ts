@@ -32,12 +32,12 @@ export interface NewState {
  */
 export const getCheckpointState: NamedFunction<
   [directory: string, latestFilename?: string],
-  ['directory', 'latestFilename'],
+  ['directory|checkpointDir', 'latestFilename'],
   unknown,
   CheckpointState | null
 > = defineFunction(
   'tf.train.getCheckpointState',
-  { directory: true, latestFilename: true },
+  { 'directory|checkpointDir': true, latestFilename: true },
   {},
   (directory, latestFilename = 'checkpoint') => {
     checkPath(directory, 'the folder', 'getCheckpointState');
@@ -72,12 +72,12 @@ export const getCheckpointState: NamedFunction<
  */
 export const latestCheckpoint: NamedFunction<
   [directory: string, latestFilename?: string],
-  ['directory', 'latestFilename'],
+  ['directory|checkpointDir', 'latestFilename'],
   unknown,
   string | null
 > = defineFunction(
   'tf.train.latestCheckpoint',
-  { directory: true, latestFilename: true },
+  { 'directory|checkpointDir': true, latestFilename: true },
   {},
   (directory, latestFilename = 'checkpoint') => {
     const path = getCheckpointState(directory, latestFilename)?.modelCheckpointPath;
@@ -156,12 +156,12 @@ export interface CheckpointsIteratorOptions {
  */
 export const checkpointsIterator: NamedFunction<
   [directory: string],
-  ['directory'],
+  ['directory|checkpointDir'],
   CheckpointsIteratorOptions,
   AsyncGenerator<string, void, undefined>
 > = defineFunction(
   'tf.train.checkpointsIterator',
-  { directory: true },
+  { 'directory|checkpointDir': true },
   { minIntervalSecs: true, timeout: true, timeoutFn: true },
   async function* (directory, options) {
     const op = 'checkpointsIterator';

@@ -110,7 +110,7 @@ function compare(
 
 type Comparison = NamedFunction<
   [a: TensorLike, b: TensorLike, message?: string],
-  ['a', 'b', 'message'],
+  ['a|x', 'b|y', 'message'],
   unknown,
   void
 >;
@@ -121,7 +121,7 @@ type Holds = (x: Value, y: Value) => boolean;
 const comparison = /* @__NO_SIDE_EFFECTS__ */ (name: string, relation: string, holds: Holds): Comparison =>
   defineFunction(
     `debugging.${name}`,
-    { a: kind.tensor, b: kind.tensor, message: kind.optional(kind.asIs) },
+    { 'a|x': kind.tensor, 'b|y': kind.tensor, message: kind.optional(kind.asIs) },
     {},
     (a, b, message = undefined) => compare(name, relation, a, b, message, holds),
   );
@@ -152,12 +152,12 @@ export const assertGreaterEqual: Comparison = comparison('assertGreaterEqual', '
 /** Throws unless |a − b| ≤ atol + rtol · |b| for all elements; both are ten times the dtype's precision by default. */
 export const assertNear: NamedFunction<
   [a: TensorLike, b: TensorLike],
-  ['a', 'b'],
+  ['a|x', 'b|y'],
   { rtol?: number; atol?: number; message?: string },
   void
 > = defineFunction(
   'debugging.assertNear',
-  { a: kind.tensor, b: kind.tensor },
+  { 'a|x': kind.tensor, 'b|y': kind.tensor },
   { rtol: kind.asIs, atol: kind.asIs, message: kind.asIs },
   (a, b, options) => {
     const [x, y] = pair(a, b, 'assertNear');
@@ -244,10 +244,10 @@ export const assertRankIn: NamedFunction<
   },
 );
 /** Throws unless x is a scalar. @returns x as a tensor */
-export const assertScalar: NamedFunction<[x: TensorLike, message?: string], ['x', 'message']> =
+export const assertScalar: NamedFunction<[x: TensorLike, message?: string], ['x|tensor', 'message']> =
   defineFunction(
     'debugging.assertScalar',
-    { x: kind.tensor, message: kind.optional(kind.asIs) },
+    { 'x|tensor': kind.tensor, message: kind.optional(kind.asIs) },
     {},
     (x, message = undefined) => {
       const t = toOwnTensor(x);
@@ -259,12 +259,12 @@ export const assertScalar: NamedFunction<[x: TensorLike, message?: string], ['x'
 /** Throws unless x has the dtype. */
 export const assertType: NamedFunction<
   [x: TensorLike, dtype: DType, message?: string],
-  ['x', 'dtype', 'message'],
+  ['x|tensor', 'dtype|tfType', 'message'],
   unknown,
   void
 > = defineFunction(
   'debugging.assertType',
-  { x: kind.tensor, dtype: kind.asIs, message: kind.optional(kind.asIs) },
+  { 'x|tensor': kind.tensor, 'dtype|tfType': kind.asIs, message: kind.optional(kind.asIs) },
   {},
   (x, dtype, message = undefined) => {
     const t = toTensor(x);
@@ -310,11 +310,16 @@ export const assertInteger: Assertion = defineFunction(
 );
 
 /** Throws unless x can be walked through, and is neither a tensor nor a string. */
-export const assertProperIterable: NamedFunction<[x: unknown], ['x'], unknown, void> =
-  /* @__PURE__ */ defineFunction('debugging.assertProperIterable', { x: kind.structure }, {}, (x) => {
-    const iterable = typeof x === 'object' && x !== null && Symbol.iterator in x && !(x instanceof Tensor);
-    if (!iterable) throw failure('assertProperIterable', `got ${shown(x)}, expected a list`, undefined);
-  });
+export const assertProperIterable: NamedFunction<[x: unknown], ['x|values'], unknown, void> =
+  /* @__PURE__ */ defineFunction(
+    'debugging.assertProperIterable',
+    { 'x|values': kind.structure },
+    {},
+    (x) => {
+      const iterable = typeof x === 'object' && x !== null && Symbol.iterator in x && !(x instanceof Tensor);
+      if (!iterable) throw failure('assertProperIterable', `got ${shown(x)}, expected a list`, undefined);
+    },
+  );
 
 /** Whether a value is a tensor of numbers. */
 export const isNumericTensor: NamedFunction<[tensor: unknown], ['tensor'], unknown, boolean> =
@@ -329,12 +334,12 @@ export const isNumericTensor: NamedFunction<[tensor: unknown], ['tensor'], unkno
  */
 export const assertShapes: NamedFunction<
   [pairs: readonly (readonly [TensorLike, readonly (number | string | null)[]])[], message?: string],
-  ['pairs', 'message'],
+  ['pairs|shapes', 'message'],
   unknown,
   void
 > = defineFunction(
   'debugging.assertShapes',
-  { pairs: kind.tensor, message: kind.optional(kind.asIs) },
+  { 'pairs|shapes': kind.tensor, message: kind.optional(kind.asIs) },
   {},
   (pairs, message = undefined) => {
     const known = new Map<string, number>();
@@ -404,13 +409,18 @@ const checkNumericsOp: Op = defineOp({
 });
 
 /** x itself, if all values are finite. @throws InvalidArgumentError that counts NaN and infinities and names the first place. */
-export const checkNumerics: NamedFunction<[x: TensorLike, message?: string], ['x', 'message']> =
-  defineFunction('debugging.checkNumerics', { x: kind.tensor, message: kind.asIs }, {}, (x, message = '') => {
-    const t = toTensor(x);
-    if (context.tracer === null) return execute1(checkNumericsOp, [t], { message });
-    checkFinite(t, 'checkNumerics', message);
-    return t;
-  });
+export const checkNumerics: NamedFunction<[x: TensorLike, message?: string], ['x|tensor', 'message']> =
+  defineFunction(
+    'debugging.checkNumerics',
+    { 'x|tensor': kind.tensor, message: kind.asIs },
+    {},
+    (x, message = '') => {
+      const t = toTensor(x);
+      if (context.tracer === null) return execute1(checkNumericsOp, [t], { message });
+      checkFinite(t, 'checkNumerics', message);
+      return t;
+    },
+  );
 
 /** Throws unless all values are finite. */
 export const assertAllFinite: Assertion = defineFunction(

@@ -58,6 +58,15 @@ describe.each(functions.map(({ name, fn, takes }) => [name, fn, takes as Declare
         );
         expect(result(() => fn(...before.slice(0, i), last))).toEqual(expected);
       }
+      // TensorFlow's own names, and those of other libraries.
+      for (const names of takes.signatures.slice(1)) {
+        const own = names.map((n, i) => [n, byName[positional[i] as string]] as const);
+        const others = Object.entries(byName).filter(([n]) => !positional.includes(n));
+        expect(
+          result(() => fn(Object.fromEntries([...others, ...own.filter(([, v]) => v !== undefined)]))),
+          names.join(),
+        ).toEqual(expected);
+      }
     });
 
     test('no options is null and undefined too', () => {

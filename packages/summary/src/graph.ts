@@ -19,15 +19,19 @@ const VERSION_1 = Uint8Array.of(0x31);
  * @returns whether it was written: false without a default writer and where `recordIf` says no.
  * @throws InvalidArgumentError for something else; FailedPreconditionError while a function is traced.
  */
-export const graph: NamedFunction<[data: Graph | compat.v1.Graph | Uint8Array], ['data'], unknown, boolean> =
-  defineFunction('tf.summary.graph', { data: true }, {}, (data) => {
-    const what = 'tf.summary.graph';
-    eagerOnly(what);
-    const { writer } = state;
-    if (writer === null || answerNow() !== true) return false;
-    writer.add({ wall_time: Date.now() / 1000, graph_def: bytesOf(data, what) });
-    return true;
-  });
+export const graph: NamedFunction<
+  [data: Graph | compat.v1.Graph | Uint8Array],
+  ['data|graphData'],
+  unknown,
+  boolean
+> = defineFunction('tf.summary.graph', { 'data|graphData': true }, {}, (data) => {
+  const what = 'tf.summary.graph';
+  eagerOnly(what);
+  const { writer } = state;
+  if (writer === null || answerNow() !== true) return false;
+  writer.add({ wall_time: Date.now() / 1000, graph_def: bytesOf(data, what) });
+  return true;
+});
 
 function bytesOf(data: Graph | compat.v1.Graph | Uint8Array, what: string): Uint8Array {
   const options = { largestConstant: LARGEST_CONSTANT };

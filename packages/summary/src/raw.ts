@@ -20,12 +20,12 @@ export interface RawOptions {
  */
 export const writeRawPb: NamedFunction<
   [data: Uint8Array | readonly Uint8Array[]],
-  ['data'],
+  ['data|tensor'],
   RawOptions,
   boolean
 > = defineFunction(
   'tf.summary.experimental.writeRawPb',
-  { data: true },
+  { 'data|tensor': true },
   { step: true, name: true },
   (data, options) => {
     const what = 'tf.summary.experimental.writeRawPb';

@@ -23,6 +23,17 @@ type Properties<P extends readonly unknown[], N extends Names> = P extends reado
         : unknown
     : unknown;
 
+/** A name that has others, `x|input`: the first of them, and what is left. */
+type First<N extends Names> = { [I in keyof N]: N[I] extends `${infer A}|${string}` ? A : N[I] };
+type Others<N extends Names> = { [I in keyof N]: N[I] extends `${string}|${infer B}` ? B : N[I] };
+/** Names as calls may give them: all by their first names, all by their second ones, and so on. */
+type Signatures<N extends Names> =
+  Extract<N[number], `${string}|${string}`> extends never ? N : First<N> | Signatures<Others<N>>;
+/** The calls by names of each of some lists of them. */
+type ByNames<P extends readonly unknown[], N, O> = N extends Names
+  ? ByName<Required<P>, N, Properties<P, N> & O, keyof O & string>
+  : never;
+
 /** The forms of a call in which the last arguments, some or all, are given by name. */
 type ByName<H extends readonly unknown[], N extends Names, All, Given extends string> = H extends readonly [
   ...infer Before,
@@ -38,11 +49,11 @@ type ByName<H extends readonly unknown[], N extends Names, All, Given extends st
 /**
  * The arguments of a function: `P` by position, then the options `O`; or all from one on by name, in the object of options.
  * `Arguments<[x: TensorLike, axis?: Axis], ['x', 'axis'], ReduceOptions>` stands for `(x, axis, { keepdims })`,
- * `(x, { axis, keepdims })` and `({ x, axis, keepdims })`.
+ * `(x, { axis, keepdims })` and `({ x, axis, keepdims })`. `x|inputTensor` is a name with another one, TensorFlow's or NumPy's, behind it.
  */
 export type Arguments<P extends readonly unknown[], N extends Names, O = unknown> =
   | (unknown extends O ? P : [...P, options?: O | null | undefined])
-  | ByName<Required<P>, N, Properties<P, N> & O, keyof O & string>;
+  | ByNames<P, Signatures<N>, O>;
 
 /** A function whose arguments may be given by position or by name, see `Arguments`. */
 export interface NamedFunction<P extends readonly unknown[], N extends Names, O = unknown, R = Tensor> {
@@ -85,7 +96,7 @@ export function optional(kind: Kind | true): Kind {
   return { ...kindOf(kind), optional: true };
 }
 
-/** Kinds by name; `true` is `asIs`. */
+/** Kinds by name, `x` or with TensorFlow's behind it, `x|input`; `true` is `asIs`. */
 export type Kinds = Readonly<Record<string, Kind | true>>;
 
 interface KindsOf<F> {
@@ -107,6 +118,8 @@ export interface Declared {
   /** As messages call it: `sum`, `nn.conv2d`. */
   name: string;
   readonly positional: readonly string[];
+  /** These, and other names of the same arguments, in the same order. */
+  readonly signatures: readonly (readonly string[])[];
   /** How many of these must be given. */
   readonly required: number;
   readonly options: Readonly<Record<string, Kind>>;
@@ -123,7 +136,6 @@ type Implementation = (this: unknown, ...args: readonly unknown[]) => unknown;
 /** A function as it was declared. What only some calls need is made when one does: there are a thousand functions, and few are called. */
 class Declaration implements Declared {
   name: string;
-  readonly positional: readonly string[];
   readonly kinds: readonly Kind[];
   readonly required: number;
   readonly rest: string | undefined;
@@ -131,7 +143,9 @@ class Declaration implements Declared {
   readonly run: Implementation;
   elementwise = false;
   readonly ofTensors: boolean;
+  readonly #names: readonly string[];
   readonly #options: Kinds;
+  #signatures: readonly (readonly string[])[] | undefined;
   #objects: readonly string[] | undefined;
   #named: Readonly<Record<string, Kind>> | undefined;
   #seen: ReadonlyMap<string, Seen> | undefined;
@@ -152,7 +166,7 @@ class Declaration implements Declared {
     },
   ) {
     this.name = name;
-    this.positional = positional;
+    this.#names = positional;
     this.kinds = kinds;
     this.required = Math.min(more.required, positional.length);
     this.rest = more.rest;
@@ -163,6 +177,13 @@ class Declaration implements Declared {
     this.ofTensors = kinds.some((kind) => kind.tensor === true || kind.list === true);
   }
 
+  get positional(): readonly string[] {
+    return this.signatures[0];
+  }
+  get signatures(): readonly [readonly string[], ...(readonly string[])[]] {
+    this.#signatures ??= signaturesOf(this.#names);
+    return this.#signatures as [readonly string[]];
+  }
   get options(): Readonly<Record<string, Kind>> {
     this.#named ??= Object.fromEntries(
       Object.entries(this.#options).map(([key, kind]) => [key, kindOf(kind)]),
@@ -192,6 +213,13 @@ class Declaration implements Declared {
     this.#later ??= Object.prototype.toString.call(this.run) === '[object AsyncFunction]';
     return this.#later;
   }
+}
+
+/** Names with others behind them, `x|input`, as lists: all the first ones, all the second ones, and so on. */
+function signaturesOf(names: readonly string[]): (readonly string[])[] {
+  const spelled = names.map((name) => name.split('|'));
+  const most = Math.max(1, ...spelled.map((all) => all.length));
+  return Array.from({ length: most }, (_, i) => spelled.map((all) => all[Math.min(i, all.length - 1)]));
 }
 
 function kindOf(kind: Kind | true): Kind {
@@ -531,9 +559,9 @@ function listEntry(declaration: Declaration): (...args: never) => unknown {
 type Reader = (value: unknown) => unknown;
 
 /** What reads a value by position; undefined where it is taken as it is. */
-function readerOf({ kinds, positional, name }: Declaration, place: number): Reader | undefined {
-  const read = kinds[place]?.read;
-  return read && ((value) => read(value, positional[place], name));
+function readerOf(declaration: Declaration, place: number): Reader | undefined {
+  const read = declaration.kinds[place]?.read;
+  return read && ((value) => read(value, declaration.positional[place], declaration.name));
 }
 /** A value as the function gets it. Numbers need no reading. */
 function readBy(read: Reader | undefined, value: unknown): unknown {
@@ -550,7 +578,7 @@ export const isArray = (value: Readonly<Record<string, unknown>>): boolean =>
 
 /** Whether what stands at a place is the options. */
 function isOptions(declaration: Declaration, value: unknown, place: number): value is object {
-  const { kinds, positional, options, rest } = declaration;
+  const { kinds, positional, signatures, options, rest } = declaration;
   if (place >= kinds.length && rest === undefined) return !(value instanceof Tensor) && mayHold(value);
   if (!isPlain(value) || isArray(value)) return false;
   const own = positional[place] ?? (rest as string);
@@ -558,8 +586,9 @@ function isOptions(declaration: Declaration, value: unknown, place: number): val
   if (own === rest && declaration.isItem !== undefined) return !declaration.isItem(value);
   // Where a plain object may stand, one that names the argument itself, and nothing unknown, is the options.
   const known = (key: string): boolean =>
-    key === rest || positional.includes(key) || Object.hasOwn(options, key);
-  return Object.hasOwn(value, own) && Object.keys(value).every(known);
+    key === rest || signatures.some((names) => names.includes(key)) || Object.hasOwn(options, key);
+  const named = own === rest ? [own] : signatures.map((names) => names[place]);
+  return named.some((name) => Object.hasOwn(value, name)) && Object.keys(value).every(known);
 }
 
 function call(declaration: Declaration, args: ArrayLike<unknown>, self?: unknown): unknown {
@@ -646,9 +675,17 @@ function spread(declaration: Declaration, values: readonly unknown[], options: o
   return Object.keys(options).length === 0 ? all : [...all, options];
 }
 
+/** The names of the positional arguments that a call uses: ours unless all that it gives are among others. */
+function namesIn({ signatures, options, rest }: Declaration, named: object): readonly string[] {
+  if (signatures.length === 1) return signatures[0];
+  const given = Object.keys(named).filter((key) => key !== rest && !Object.hasOwn(options, key));
+  return signatures.find((names) => given.every((key) => names.includes(key))) ?? signatures[0];
+}
+
 /** Puts arguments given by name into their places. @returns the options. */
 function takeNamed(declaration: Declaration, named: object, values: unknown[]): object {
-  const { positional, options, rest, name, reads } = declaration;
+  const { options, rest, name, reads } = declaration;
+  const positional = namesIn(declaration, named);
   let all = !reads;
   for (const [key, value] of Object.entries(named)) {
     mayBeNamed(value);
@@ -656,7 +693,11 @@ function takeNamed(declaration: Declaration, named: object, values: unknown[]): 
     const place = key === rest ? positional.length : positional.indexOf(key);
     if (place < 0)
       throw new InvalidArgumentError(
-        unknownName(key, [...positional, ...(rest === undefined ? [] : [rest]), ...Object.keys(options)]),
+        unknownName(key, [
+          ...declaration.positional,
+          ...(rest === undefined ? [] : [rest]),
+          ...Object.keys(options),
+        ]),
         name,
       );
     if (values[place] !== undefined)

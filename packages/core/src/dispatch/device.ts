@@ -260,9 +260,12 @@ export const syncDevices: NamedFunction<[], [], unknown, void> = defineFunction(
  * nobody placed run where the function is called.
  * @throws NotFoundError when there is no such device.
  */
-export const device: ScopeFunction = defineFunction<NamedScope>(
+export const device: ScopeFunction & {
+  <T>(options: { readonly deviceName: string; readonly fn: () => T }): T;
+  (options: { readonly deviceName: string }): Disposable;
+} = defineFunction<NamedScope<'name|deviceName'>>(
   'tf.device',
-  { name: asIs, fn: optional(asIs) },
+  { 'name|deviceName': asIs, fn: optional(asIs) },
   {},
   (name, fn = undefined) => {
     checkText(name, 'name', 'tf.device');

@@ -433,8 +433,14 @@ export interface BinarySpec extends ElementwiseSpec {
   readonly grad?: (g: GradContext, dy: Tensor) => readonly [Tensor | null, Tensor | null];
 }
 
-export type UnaryFunction = NamedFunction<[x: TensorLike], ['x']>;
-export type BinaryFunction = NamedFunction<[a: TensorLike, b: TensorLike], ['a', 'b']>;
+/** @template N how its argument is called, also with TensorFlow's name behind ours: `x|features` */
+export type UnaryFunction<N extends string = 'x'> = NamedFunction<[x: TensorLike], [N]>;
+/** @template N the same of both, TensorFlow's and Keras's names among them. */
+export type BinaryFunction<N extends readonly [string, string] = BinaryNames> = NamedFunction<
+  [a: TensorLike, b: TensorLike],
+  N
+>;
+type BinaryNames = ['a|x|x1', 'b|y|x2'];
 
 /** A scalar function for inputs of certain dtypes. */
 interface Compiled {
@@ -531,7 +537,7 @@ function elementwiseSamples(spec: ElementwiseSpec, count: number): () => readonl
 
 /** Declares an elementwise op of one argument from its scalar program. @returns the function that users call. */
 /* @__NO_SIDE_EFFECTS__ */
-export function defineUnary(spec: UnarySpec): UnaryFunction {
+export function defineUnary<N extends string = 'x'>(spec: UnarySpec, argument = 'x' as N): UnaryFunction<N> {
   const programs = new Programs(spec.scalar as ScalarBody);
   const group = spec.dtypes ?? 'floating';
   let accepted: DType | undefined;
@@ -550,21 +556,24 @@ export function defineUnary(spec: UnarySpec): UnaryFunction {
   });
   elementwise(op);
   const fn = defineHot(
-    ['x'],
+    [argument],
     (x: TensorLike) => execute1(op, [toTensor(x)]),
-    (otherwise): UnaryFunction =>
-      function (x) {
+    (otherwise): UnaryFunction<N> =>
+      function (x: unknown) {
         // biome-ignore lint/complexity/noArguments: their number is compared, which costs nothing.
         if (arguments.length !== 1 || mayBeNamed(x)) return otherwise(arguments) as Tensor;
         return execute1(op, [toTensor(x as TensorLike)]);
-      },
+      } as UnaryFunction<N>,
   );
   return worksByElement(fn);
 }
 
 /** Declares an elementwise op of two arguments, which are promoted to one dtype and broadcast. */
 /* @__NO_SIDE_EFFECTS__ */
-export function defineBinary(spec: BinarySpec): BinaryFunction {
+export function defineBinary<N extends readonly [string, string] = BinaryNames>(
+  spec: BinarySpec,
+  names = ['a|x|x1', 'b|y|x2'] as unknown as N,
+): BinaryFunction<N> {
   const programs = new Programs(spec.scalar as ScalarBody);
   const group = spec.dtypes ?? 'floating';
   let accepted: DType | undefined;
@@ -614,10 +623,10 @@ export function defineBinary(spec: BinarySpec): BinaryFunction {
     return strings !== undefined && both[0].dtype === 'string' ? strings(...both) : execute1(op, both);
   };
   const fn = defineHot(
-    ['a', 'b'],
+    names,
     run,
-    (otherwise): BinaryFunction =>
-      function (a, b?: unknown) {
+    (otherwise): BinaryFunction<N> =>
+      function (a: unknown, b?: unknown) {
         // biome-ignore lint/complexity/noArguments: their number is compared, which costs nothing.
         if (arguments.length !== 2) return otherwise(arguments) as Tensor;
         if (isTensor(a)) {
@@ -627,7 +636,7 @@ export function defineBinary(spec: BinarySpec): BinaryFunction {
         // biome-ignore lint/complexity/noArguments: as above.
         if (b === undefined || mayBeNamed(a) || mayBeNamed(b)) return otherwise(arguments) as Tensor;
         return run(a as TensorLike, b as TensorLike);
-      },
+      } as BinaryFunction<N>,
   );
   return worksByElement(fn);
 }

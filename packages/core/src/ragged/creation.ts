@@ -57,12 +57,12 @@ export interface ConstantOptions {
  */
 export const constant: NamedFunction<
   [values: NestedList, dtype?: DType],
-  ['values', 'dtype'],
+  ['values|pylist', 'dtype'],
   ConstantOptions,
   RaggedTensor
 > = defineFunction(
   'ragged.constant',
-  { values: kind.asIs, dtype: kind.optional(kind.asIs) },
+  { 'values|pylist': kind.asIs, dtype: kind.optional(kind.asIs) },
   { raggedRank: kind.integer, innerShape: kind.shape, rowSplitsDtype: kind.asIs },
   (values, dtype = undefined, options) => fromLists(values, dtype, options) as RaggedTensor,
 );

@@ -399,9 +399,9 @@ export const normal: Normals = defineNormals('normal', normalFloat);
 export const truncatedNormal: Normals = defineNormals('truncatedNormal', truncatedFloat);
 
 /** The rows of x (along its first axis) in random order. */
-export const shuffle: NamedFunction<[x: TensorLike], ['x'], Seeded> = defineFunction(
+export const shuffle: NamedFunction<[x: TensorLike], ['x|value'], Seeded> = defineFunction(
   'random.shuffle',
-  { x: kind.tensor },
+  { 'x|value': kind.tensor },
   { seed: kind.asIs },
   (x, options) => {
     const t = toTensor(x);

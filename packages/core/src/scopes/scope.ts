@@ -36,7 +36,12 @@ export interface ScopeFunction {
   (name: string | { readonly name: string }): Disposable;
 }
 /** @internal As it is declared. */
-export type NamedScope = NamedFunction<[name: string, fn?: () => unknown], ['name', 'fn'], unknown, unknown>;
+export type NamedScope<N extends string = 'name'> = NamedFunction<
+  [name: string, fn?: () => unknown],
+  [N, 'fn'],
+  unknown,
+  unknown
+>;
 
 /** Tensors made while it is current; at its end it gives back all but the kept. */
 class MemoryScope {

@@ -53,17 +53,17 @@ export const convertToTensor: NamedFunction<
 );
 
 /** How many axes there are, an int32 scalar; `x.rank` gives it as a number. */
-export const rank: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+export const rank: NamedFunction<[x: TensorLike], ['x|input|a']> = defineFunction(
   'rank',
-  { x: kind.tensor },
+  { 'x|input|a': kind.tensor },
   {},
   (x) => constant(toTensor(x).rank, 'int32'),
 );
 
 /** How many elements there are, a scalar of int32 or `outType`, in traced functions that of the run; `x.size` gives it as a number. */
-export const size: NamedFunction<[x: TensorLike], ['x'], { outType?: DType }> = defineFunction(
+export const size: NamedFunction<[x: TensorLike], ['x|input'], { outType?: DType }> = defineFunction(
   'size',
-  { x: kind.tensor },
+  { 'x|input': kind.tensor },
   { outType: kind.asIs },
   (x, { outType = 'int32' }) => {
     checkDType(outType, 'numeric', 'outType', 'Size');

@@ -95,3 +95,55 @@ export const leftOutOfTensorFlow: readonly { readonly what: RegExp; readonly why
     why: 'it asks the service of a cloud; SIGTERM is what PreemptionCheckpointHandler waits for',
   },
 ];
+
+/** Arguments of functions, as `module.name(argument)`, and the reason. */
+export const leftOutArgumentsOfTensorFlow: typeof leftOutOfTensorFlow = [
+  {
+    what: /\((parallel_iterations|back_prop|swap_memory|infer_shape|fallback_to_while_loop|warn|parser_num_threads|sloppy_ordering|sloppy)\)$/,
+    why: 'how loops and readers run inside, which is not for programs to say',
+  },
+  {
+    what: /\((gate_gradients|aggregation_method|jit_compile|experimental_(implements|autograph_options|attributes|relax_shapes|compile|follow_type_hints|optional_features|trackable|mesh)|allow_fast_lookup|layout|dct_method|cuda_only|min_cuda_compute_capability|profiler_outdir|stack_height_limit|path_length_limit|op_dict|producer_op_list|reader_func|reader_args|checkpoint_args|hasher_spec)\)$/,
+    why: "about TensorFlow's compilers, kernels, tools and libraries",
+  },
+  {
+    what: /\((validate_args|validate_indices|allow_broadcast|verify_shape|partial|summarize)\)$/,
+    why: 'all is checked in any case, and messages show what is wrong',
+  },
+  {
+    what: /^(tf\.(split|unstack)\(num|tf\.argsort\(stable|tf\.map_fn\(dtype|math\.accumulate_n\((shape|tensor_dtype)|debugging\.assert_shapes\(data|summary\.experimental\.summary_scope\(values|tf\.strided_slice\(var|data\.experimental\.load\((element_spec|compression)|tf\.autograph|autograph\.to_(code|graph)\(recursive|compat\.as_str_any\(encoding|data\.experimental\.make_csv_dataset\(encoding)\)$/,
+    why: 'known from the values, or always so: pieces are counted, sorting is stable, code is converted in all functions, texts are UTF-8',
+  },
+  {
+    what: /^(tf|linalg)\.(matmul|matvec)\(([ab]_is_sparse|grad_[ab])\)$/,
+    why: 'hints for a kernel that is not here, and parts of gradients inside',
+  },
+  {
+    what: /^experimental\.numpy\..*\((out|where|order|kind|subok|copy|ndmin|returned|mode|deg|axis|dtype|shape)\)$/,
+    why: "of NumPy's arrays that change in place, their order in memory, and their subclasses; the rest is one more op",
+  },
+  {
+    what: /^(image|io)\.(decode_jpeg|decode_and_crop_jpeg|encode_jpeg)\(/,
+    why: 'how JPEG is written and read besides',
+  },
+  {
+    what: /^io\.parse_.*\(example_names?\)$/,
+    why: 'names of examples, of which nothing here speaks',
+  },
+  {
+    what: /^(linalg|math|nn)\.l2_normalize\(dim\)$/,
+    why: 'the old name of `axis`, which TensorFlow refuses as deprecated',
+  },
+  {
+    what: /^(linalg\.(eigh_tridiagonal\(tol|tridiagonal_solve\(perturb_singular)|nn\.ctc_loss\(unique|nn\.moments\(shift)\)$/,
+    why: 'accuracy and shortcuts of algorithms that are others here',
+  },
+  {
+    what: /^nn\.(depth_to_space|space_to_depth|max_pool_with_argmax|depthwise_conv2d_backprop_(filter|input))\(data_format\)$/,
+    why: 'channels are last there',
+  },
+  {
+    what: /^nest\.is_nested\(seq\)$/,
+    why: 'an object that has this key is a structure itself',
+  },
+];

@@ -69,19 +69,19 @@ export const cond: <A, B>(
 export const switchCase: <R, D = never>(
   ...args: Arguments<
     [index: TensorLike, branches: Branches<R>],
-    ['index', 'branches'],
+    ['index|branchIndex', 'branches|branchFns'],
     { readonly default?: Branch<D> }
   >
 ) => Tensors<R | D> = defineFunction<
   NamedFunction<
     [index: TensorLike, branches: Branches<unknown>],
-    ['index', 'branches'],
+    ['index|branchIndex', 'branches|branchFns'],
     { readonly default?: Branch<unknown> },
     unknown
   >
 >(
   'tf.switchCase',
-  { index: kind.tensor, branches: kind.structure },
+  { 'index|branchIndex': kind.tensor, 'branches|branchFns': kind.structure },
   { default: kind.asIs },
   (index, branches, options) => {
     const op = 'tf.switchCase';
@@ -118,19 +118,19 @@ type Branches<R> = readonly Branch<R>[] | { readonly [index: number]: Branch<R> 
 export const caseOf: <R, D = never>(
   ...args: Arguments<
     [pairs: Pairs<R>],
-    ['pairs'],
+    ['pairs|predFnPairs'],
     { readonly default?: Branch<D>; readonly exclusive?: boolean; readonly strict?: boolean }
   >
 ) => Tensors<R | D> = defineFunction<
   NamedFunction<
     [pairs: Pairs<unknown>],
-    ['pairs'],
+    ['pairs|predFnPairs'],
     { readonly default?: Branch<unknown>; readonly exclusive?: boolean; readonly strict?: boolean },
     unknown
   >
 >(
   'tf.case',
-  { pairs: kind.asIs },
+  { 'pairs|predFnPairs': kind.asIs },
   { default: kind.asIs, exclusive: kind.asIs, strict: kind.asIs },
   (pairs, options) => {
     const op = 'tf.case';

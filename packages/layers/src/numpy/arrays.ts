@@ -36,12 +36,12 @@ const named = (name: string): string => `numpy.${name}`;
 const pairOf = (a: TensorLike, b: TensorLike, name: string): [Tensor, Tensor] =>
   pair(...met([a, b] as const, named(name)).values, named(name));
 const unary = (name: string, run: (x: Tensor) => Tensor): Unary =>
-  defineFunction(named(name), { x: kind.tensor }, {}, (x) => run(toTensor(x)));
+  defineFunction(named(name), { 'x|a|m': kind.tensor }, {}, (x) => run(toTensor(x)));
 const binary = <R = Tensor>(
   name: string,
   run: (a: Tensor, b: Tensor) => R,
-): NamedFunction<[x1: TensorLike, x2: TensorLike], ['x1', 'x2'], unknown, R> =>
-  defineFunction(named(name), { x1: kind.tensor, x2: kind.tensor }, {}, (x1, x2) =>
+): NamedFunction<[x1: TensorLike, x2: TensorLike], ['x1|a', 'x2|b'], unknown, R> =>
+  defineFunction(named(name), { 'x1|a': kind.tensor, 'x2|b': kind.tensor }, {}, (x1, x2) =>
     run(...pairOf(x1, x2, name)),
   );
 
@@ -61,7 +61,7 @@ export const iscomplex: Unary = /* @__PURE__ */ unary('iscomplex', (x) =>
 /** x1 rounded down behind division by x2, and what is left: [quotient, remainder]. */
 export const divmod: NamedFunction<
   [x1: TensorLike, x2: TensorLike],
-  ['x1', 'x2'],
+  ['x1|a', 'x2|b'],
   unknown,
   [quotient: Tensor, remainder: Tensor]
 > = /* @__PURE__ */ binary('divmod', (a, b): [Tensor, Tensor] => [floorDivide(a, b), mod(a, b)]);

@@ -17,7 +17,7 @@ import { met } from './meeting.ts';
 type Run = (x1: TensorLike, x2: TensorLike) => Tensor;
 /** Declares a function of two arrays; `ofBools` is what it does with two arrays of bools. */
 const binary = (name: string, run: Run, ofBools: Run = run): Binary =>
-  defineFunction(`numpy.${name}`, { x1: kind.tensor, x2: kind.tensor }, {}, (x1, x2) => {
+  defineFunction(`numpy.${name}`, { 'x1|a': kind.tensor, 'x2|b': kind.tensor }, {}, (x1, x2) => {
     const { values, dtype } = met([x1, x2] as const, `numpy.${name}`);
     const [a, b] = values;
     return ((dtype ?? pair(a, b, `numpy.${name}`)[0].dtype) === 'bool' ? ofBools : run)(a, b);
@@ -132,22 +132,25 @@ export const matmul: Binary = /* @__PURE__ */ binary('matmul', keras.matmul);
 /** The cross product of vectors of 2 or 3 elements. */
 export const cross: typeof keras.cross = /* @__PURE__ */ defineFunction(
   'numpy.cross',
-  { x1: kind.tensor, x2: kind.tensor },
+  { 'x1|a': kind.tensor, 'x2|b': kind.tensor },
   { axisa: kind.axis, axisb: kind.axis, axisc: kind.axis, axis: kind.axis },
   (x1, x2, options) => keras.cross(...met([x1, x2] as const, 'numpy.cross').values, options),
 );
 /** Sums of products along axes of both: the last and first so many, 2 by default, or two lists. */
 export const tensordot: typeof keras.tensordot = /* @__PURE__ */ defineFunction(
   'numpy.tensordot',
-  { x1: kind.tensor, x2: kind.tensor, axes: kind.axisLists },
+  { 'x1|a': kind.tensor, 'x2|b': kind.tensor, axes: kind.axisLists },
   {},
   (x1, x2, axes: unknown = 2) =>
     keras.tensordot(...met([x1, x2] as const, 'numpy.tensordot').values, axes as number),
 );
 const closeness = { rtol: kind.asIs, atol: kind.asIs, equalNan: kind.asIs };
 const near = (name: string, run: typeof keras.isclose): typeof keras.isclose =>
-  defineFunction(`numpy.${name}`, { x1: kind.tensor, x2: kind.tensor }, closeness, (x1, x2, options) =>
-    run(...met([x1, x2] as const, `numpy.${name}`).values, options),
+  defineFunction(
+    `numpy.${name}`,
+    { 'x1|a': kind.tensor, 'x2|b': kind.tensor },
+    closeness,
+    (x1, x2, options) => run(...met([x1, x2] as const, `numpy.${name}`).values, options),
   );
 /** Whether |x1 − x2| ≤ atol + rtol · |x2|, for each element. */
 export const isclose: typeof keras.isclose = /* @__PURE__ */ near('isclose', keras.isclose);
@@ -156,7 +159,7 @@ export const allclose: typeof keras.isclose = /* @__PURE__ */ near('allclose', k
 /** x limited to `xMin` … `xMax`. */
 export const clip: typeof keras.clip = /* @__PURE__ */ defineFunction(
   'numpy.clip',
-  { x: kind.tensor, xMin: kind.tensor, xMax: kind.tensor },
+  { 'x|a': kind.tensor, 'xMin|aMin': kind.tensor, 'xMax|aMax': kind.tensor },
   {},
   (x, xMin, xMax) => keras.clip(...met([x, xMin, xMax] as const, 'numpy.clip').values),
 );
@@ -164,13 +167,13 @@ export const clip: typeof keras.clip = /* @__PURE__ */ defineFunction(
 export const where: typeof keras.where = /* @__PURE__ */ defineFunction<
   NamedFunction<
     [condition: TensorLike, x1?: TensorLike | null, x2?: TensorLike | null],
-    ['condition', 'x1', 'x2'],
+    ['condition', 'x1|x', 'x2|y'],
     unknown,
     unknown
   >
 >(
   'numpy.where',
-  { condition: kind.tensor, x1: kind.tensor, x2: kind.tensor },
+  { condition: kind.tensor, 'x1|x': kind.tensor, 'x2|y': kind.tensor },
   {},
   (condition, x1: TensorLike | null = null, x2: TensorLike | null = null) =>
     x1 === null || x2 === null
@@ -180,7 +183,7 @@ export const where: typeof keras.where = /* @__PURE__ */ defineFunction<
 /** x1 and then x2 along an axis; both as lists of their elements by default. */
 export const append: typeof keras.append = /* @__PURE__ */ defineFunction(
   'numpy.append',
-  { x1: kind.tensor, x2: kind.tensor, axis: kind.axis },
+  { 'x1|arr': kind.tensor, 'x2|values': kind.tensor, axis: kind.axis },
   {},
   (x1, x2, axis: IntegerLike | null = null) =>
     keras.append(...met([x1, x2] as const, 'numpy.append').values, axis),
@@ -189,11 +192,14 @@ export const append: typeof keras.append = /* @__PURE__ */ defineFunction(
 const together = (xs: readonly TensorLike[], name: string): readonly TensorLike[] =>
   Array.isArray(xs) ? met(xs, `numpy.${name}`).values : xs;
 const along = (name: string, run: typeof keras.concatenate): typeof keras.concatenate =>
-  defineFunction(`numpy.${name}`, { xs: kind.asIs, axis: kind.axis }, {}, (xs, axis: IntegerLike = 0) =>
-    run(together(xs, name), axis),
+  defineFunction(
+    `numpy.${name}`,
+    { 'xs|arys|arrays': kind.asIs, axis: kind.axis },
+    {},
+    (xs, axis: IntegerLike = 0) => run(together(xs, name), axis),
   );
 const beside = (name: string, run: typeof keras.hstack): typeof keras.hstack =>
-  defineFunction(`numpy.${name}`, { xs: kind.asIs }, {}, (xs) => run(together(xs, name)));
+  defineFunction(`numpy.${name}`, { 'xs|tup': kind.asIs }, {}, (xs) => run(together(xs, name)));
 /** Arrays one behind the other along an axis, the first by default. */
 export const concatenate: typeof keras.concatenate = /* @__PURE__ */ along('concatenate', keras.concatenate);
 /** Arrays along a new axis, the first by default. */

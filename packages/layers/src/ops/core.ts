@@ -128,9 +128,9 @@ export const shape: NamedFunction<[x: Any0], ['x'], unknown, (number | null | Te
   },
 );
 /** The number of axes. */
-export const ndim: NamedFunction<[x: Any0], ['x'], unknown, number> = defineFunction(
+export const ndim: NamedFunction<[x: Any0], ['x|a'], unknown, number> = defineFunction(
   named('ndim'),
-  { x: kind.asIs },
+  { 'x|a': kind.asIs },
   {},
   (x) => known(x).shape.length,
 );

@@ -28,16 +28,16 @@ import {
 import { kindOf, onValues } from '../layer/kinds.ts';
 
 /** A function of one tensor. */
-export type Unary = NamedFunction<[x: TensorLike], ['x']>;
+export type Unary = NamedFunction<[x: TensorLike], ['x|a|m']>;
 /** A function of two tensors that broadcast. */
-export type Binary = NamedFunction<[x1: TensorLike, x2: TensorLike], ['x1', 'x2']>;
+export type Binary = NamedFunction<[x1: TensorLike, x2: TensorLike], ['x1|a', 'x2|b']>;
 /** Options of what makes one value of many. */
 export interface Keepdims {
   /** Whether the axes stay, of size 1; false by default. */
   readonly keepdims?: boolean;
 }
 /** A function along one axis, several, or all (`null`). */
-export type Along<O = Keepdims> = NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], O>;
+export type Along<O = Keepdims> = NamedFunction<[x: TensorLike, axis?: AxisLike], ['x|a', 'axis'], O>;
 /** Where the axis of channels is. */
 export type DataFormat = 'channels_last' | 'channels_first';
 
@@ -60,7 +60,7 @@ export const floatType = (dtype: DType): DType => (isFloating(dtype) ? dtype : k
 
 /** Declares a function of one tensor. */
 export const unary = (name: string, run: (x: Tensor) => Tensor, read: typeof floating = toTensor): Unary =>
-  defineFunction(named(name), { x: kind.tensor }, {}, (x) => run(read(x)));
+  defineFunction(named(name), { 'x|a|m': kind.tensor }, {}, (x) => run(read(x)));
 
 /** Declares a function of one tensor of floats. */
 export const unaryFloat = (name: string, run: (x: Tensor) => Tensor): Unary => unary(name, run, floating);
@@ -77,7 +77,7 @@ export const binary = (
   run: (a: Tensor, b: Tensor) => Tensor,
   read: typeof pair = pair,
 ): Binary =>
-  defineFunction(named(name), { x1: kind.tensor, x2: kind.tensor }, {}, (x1, x2) =>
+  defineFunction(named(name), { 'x1|a': kind.tensor, 'x2|b': kind.tensor }, {}, (x1, x2) =>
     run(...read(x1, x2, named(name))),
   );
 
@@ -96,7 +96,7 @@ export const along = (
 ): Along =>
   defineFunction(
     named(name),
-    { x: kind.tensor, axis: kind.axes },
+    { 'x|a': kind.tensor, axis: kind.axes },
     { keepdims: kind.asIs },
     (x, axis: Axis = null, options) =>
       run(

@@ -102,10 +102,10 @@ export const ones: NamedFunction<[shape: ShapeLike, dtype?: DType], ['shape', 'd
  */
 export const fill: NamedFunction<
   [shape: ShapeLike, value: TensorLike, dtype?: DType],
-  ['shape', 'value', 'dtype']
+  ['shape|dims', 'value', 'dtype']
 > = defineFunction(
   'fill',
-  { shape: kind.shape, value: kind.tensor, dtype: kind.optional(kind.asIs) },
+  { 'shape|dims': kind.shape, value: kind.tensor, dtype: kind.optional(kind.asIs) },
   {},
   (shape: Shape, value, dtype = undefined) => {
     checkShape(shape, 'Fill');
@@ -121,24 +121,25 @@ export const fill: NamedFunction<
 );
 
 /** Zeros of x's shape, and of its dtype by default. */
-export const zerosLike: NamedFunction<[x: TensorLike, dtype?: DType], ['x', 'dtype']> = defineFunction(
-  'zerosLike',
-  { x: kind.tensor, dtype: kind.optional(kind.asIs) },
-  {},
-  (x, dtype = undefined) => {
-    const t = toTensor(x);
-    const type = dtype ?? t.dtype;
-    if (type !== 'string') checkDType(type, 'any', 'dtype', 'ZerosLike');
-    return type === 'string' || t.dtype === 'string'
-      ? zeros(t.shape, type)
-      : execute1(zerosLikeOp, [t], { dtype: type });
-  },
-);
+export const zerosLike: NamedFunction<[x: TensorLike, dtype?: DType], ['x|input|a', 'dtype']> =
+  defineFunction(
+    'zerosLike',
+    { 'x|input|a': kind.tensor, dtype: kind.optional(kind.asIs) },
+    {},
+    (x, dtype = undefined) => {
+      const t = toTensor(x);
+      const type = dtype ?? t.dtype;
+      if (type !== 'string') checkDType(type, 'any', 'dtype', 'ZerosLike');
+      return type === 'string' || t.dtype === 'string'
+        ? zeros(t.shape, type)
+        : execute1(zerosLikeOp, [t], { dtype: type });
+    },
+  );
 
 /** Ones of x's shape, and of its dtype by default. */
-export const onesLike: NamedFunction<[x: TensorLike, dtype?: DType], ['x', 'dtype']> = defineFunction(
+export const onesLike: NamedFunction<[x: TensorLike, dtype?: DType], ['x|input|a', 'dtype']> = defineFunction(
   'onesLike',
-  { x: kind.tensor, dtype: kind.optional(kind.asIs) },
+  { 'x|input|a': kind.tensor, dtype: kind.optional(kind.asIs) },
   {},
   (x, dtype = undefined) => {
     const t = toTensor(x);

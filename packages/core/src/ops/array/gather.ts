@@ -284,10 +284,10 @@ function checkScatter(base: Shape, indices: Tensor, updates: Shape, op: string):
 
 type ScatterFunction<O = { badIndicesPolicy?: BadIndicesPolicy }> = NamedFunction<
   [base: TensorLike, indices: TensorLike, updates: TensorLike],
-  ['base', 'indices', 'updates'],
+  ['base|tensor', 'indices', 'updates'],
   O
 >;
-const scatterKinds = { base: kind.tensor, indices: kind.tensor, updates: kind.tensor };
+const scatterKinds = { 'base|tensor': kind.tensor, indices: kind.tensor, updates: kind.tensor };
 /* @__NO_SIDE_EFFECTS__ */
 function defineScatter(name: string, op: Op): ScatterFunction {
   return defineFunction(
@@ -373,10 +373,10 @@ const isNegative = (id: number | bigint): boolean => id < 0;
  */
 export const unsortedSegmentSum: NamedFunction<
   [x: TensorLike, segmentIds: TensorLike, numSegments: IntegerLike],
-  ['x', 'segmentIds', 'numSegments']
+  ['x|data', 'segmentIds', 'numSegments']
 > = defineFunction(
   'unsortedSegmentSum',
-  { x: kind.tensor, segmentIds: kind.tensor, numSegments: kind.size },
+  { 'x|data': kind.tensor, segmentIds: kind.tensor, numSegments: kind.size },
   {},
   (x, segmentIds, numSegments: number) => {
     const t = toTensor(x);
@@ -527,10 +527,10 @@ export const nonzero: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
  */
 export const booleanMask: NamedFunction<
   [x: TensorLike, mask: TensorLike, axis?: IntegerLike],
-  ['x', 'mask', 'axis']
+  ['x|tensor', 'mask', 'axis']
 > = defineFunction(
   'booleanMask',
-  { x: kind.tensor, mask: kind.tensor, axis: kind.axis },
+  { 'x|tensor': kind.tensor, mask: kind.tensor, axis: kind.axis },
   {},
   (x, mask, axis: number = 0) => {
     const t = toTensor(x);
@@ -585,10 +585,10 @@ export const sequenceMask: NamedFunction<
  */
 export const repeat: NamedFunction<
   [x: TensorLike, repeats: IntegerLike | IntegersLike, axis?: IntegerLike | null],
-  ['x', 'repeats', 'axis']
+  ['x|input', 'repeats', 'axis']
 > = defineFunction(
   'repeat',
-  { x: kind.tensor, repeats: kind.repeats, axis: kind.optional(kind.axis) },
+  { 'x|input': kind.tensor, repeats: kind.repeats, axis: kind.optional(kind.axis) },
   {},
   (
     x,

@@ -84,8 +84,14 @@ const packOp: Op = defineOp({
  * Joins tensors along an existing axis; the other dimensions must agree. `tf.concat([a, b], 0)`
  * @throws InvalidArgumentError when shapes do not fit.
  */
-export const concat: NamedFunction<[list: readonly TensorLike[], axis?: IntegerLike], ['list', 'axis']> =
-  defineFunction('concat', { list: kind.tensors, axis: kind.axis }, {}, (list, axis: number = 0) => {
+export const concat: NamedFunction<
+  [list: readonly TensorLike[], axis?: IntegerLike],
+  ['list|values', 'axis']
+> = defineFunction(
+  'concat',
+  { 'list|values': kind.tensors, axis: kind.axis },
+  {},
+  (list, axis: number = 0) => {
     const all = tensors(list, 'ConcatV2');
     const first = all[0];
     if (first.rank === 0)
@@ -100,11 +106,18 @@ export const concat: NamedFunction<[list: readonly TensorLike[], axis?: IntegerL
       }
     });
     return move(concatOp, all, { axis: a });
-  });
+  },
+);
 
 /** Joins tensors of one shape along a new axis, number `axis` of the result. `tf.stack([a, b])` */
-export const stack: NamedFunction<[list: readonly TensorLike[], axis?: IntegerLike], ['list', 'axis']> =
-  defineFunction('stack', { list: kind.tensors, axis: kind.axis }, {}, (list, axis: number = 0) => {
+export const stack: NamedFunction<
+  [list: readonly TensorLike[], axis?: IntegerLike],
+  ['list|values', 'axis']
+> = defineFunction(
+  'stack',
+  { 'list|values': kind.tensors, axis: kind.axis },
+  {},
+  (list, axis: number = 0) => {
     const all = tensors(list, 'Pack');
     const first = all[0];
     all.forEach((t, i) => {
@@ -117,7 +130,8 @@ export const stack: NamedFunction<[list: readonly TensorLike[], axis?: IntegerLi
     });
     checkRank(first.rank + 1, 'Pack');
     return move(packOp, all, { axis: normalizeAxis(axis, first.rank + 1, 'Pack') });
-  });
+  },
+);
 
 /** The sum of tensors of one shape. */
 const addNOp: Op = defineElementwise({
@@ -137,9 +151,9 @@ const addNOp: Op = defineElementwise({
 const ADD_N = 16;
 
 /** The sum of tensors of one shape, in one pass. */
-export const addN: NamedFunction<[list: readonly TensorLike[]], ['list']> = defineFunction(
+export const addN: NamedFunction<[list: readonly TensorLike[]], ['list|inputs']> = defineFunction(
   'addN',
-  { list: kind.tensors },
+  { 'list|inputs': kind.tensors },
   {},
   (list) => {
     const all = tensors(list, 'AddN');

@@ -64,12 +64,12 @@ const asDType = (x: Tensor, dtype: DType): Tensor => (x.dtype === dtype ? x : x.
  */
 export const topK: NamedFunction<
   [x: TensorLike, k?: IntegerLike],
-  ['x', 'k'],
+  ['x|input', 'k'],
   { sorted?: boolean; indexType?: 'int16' | 'int32' | 'int64' },
   { values: Tensor; indices: Tensor }
 > = defineFunction(
   'topK',
-  { x: kind.tensor, k: kind.size },
+  { 'x|input': kind.tensor, k: kind.size },
   { sorted: kind.asIs, indexType: kind.asIs },
   (x, k: number = 1, options) => {
     const { indexType = 'int32' } = options;
@@ -113,11 +113,11 @@ function sorted(
 /** The values along an axis in order. Equal ones keep theirs; NaN counts as the largest. */
 export const sort: NamedFunction<
   [x: TensorLike, axis?: IntegerLike],
-  ['x', 'axis'],
+  ['x|values|a', 'axis'],
   { direction?: SortDirection }
 > = defineFunction(
   'sort',
-  { x: kind.tensor, axis: kind.axis },
+  { 'x|values|a': kind.tensor, axis: kind.axis },
   { direction: kind.asIs },
   (x, axis: number = -1, options) => sorted(x, axis, options.direction ?? 'ASCENDING', 'sort')[0],
 );
@@ -125,11 +125,11 @@ export const sort: NamedFunction<
 /** The indices (int32) that would sort an axis: `x.gather(x.argSort())` is sorted for a vector. Stable. */
 export const argSort: NamedFunction<
   [x: TensorLike, axis?: IntegerLike],
-  ['x', 'axis'],
+  ['x|values', 'axis'],
   { direction?: SortDirection }
 > = defineFunction(
   'argSort',
-  { x: kind.tensor, axis: kind.axis },
+  { 'x|values': kind.tensor, axis: kind.axis },
   { direction: kind.asIs },
   (x, axis: number = -1, options) => sorted(x, axis, options.direction ?? 'ASCENDING', 'argSort')[1],
 );

@@ -140,10 +140,10 @@ export const parallelStack: NamedFunction<[values: readonly TensorLike[]], ['val
 /** Each sequence along an axis with its first `seqLengths[i]` elements turned around, and the others as they are. */
 export const reverseSequence: NamedFunction<
   [x: TensorLike, seqLengths: TensorLike, seqAxis: IntegerLike, batchAxis?: IntegerLike],
-  ['x', 'seqLengths', 'seqAxis', 'batchAxis']
+  ['x|input', 'seqLengths', 'seqAxis', 'batchAxis']
 > = /* @__PURE__ */ defineFunction(
   'reverseSequence',
-  { x: kind.tensor, seqLengths: kind.tensor, seqAxis: kind.axis, batchAxis: kind.axis },
+  { 'x|input': kind.tensor, seqLengths: kind.tensor, seqAxis: kind.axis, batchAxis: kind.axis },
   {},
   (x, seqLengths, seqAxis: number, batchAxis: number = 0) => {
     const op = 'ReverseSequence';

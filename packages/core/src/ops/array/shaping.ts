@@ -94,48 +94,50 @@ const shapeOp: Op = defineOp({
 });
 
 /** A tensor of the same values, over the same memory. */
-export const identity: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+export const identity: NamedFunction<[x: TensorLike], ['x|input|a']> = defineFunction(
   'identity',
-  { x: kind.tensor },
+  { 'x|input|a': kind.tensor },
   {},
   (x) => execute1(identityOp, [toTensor(x)]),
 );
 
 /** The same values as a constant: no gradient flows back through it. */
-export const stopGradient: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+export const stopGradient: NamedFunction<[x: TensorLike], ['x|input']> = defineFunction(
   'stopGradient',
-  { x: kind.tensor },
+  { 'x|input': kind.tensor },
   {},
   (x) => execute1(stopGradientOp, [toTensor(x)]),
 );
 
 /** The dimensions as a tensor of rank 1, int32 or `outType`: int64; `x.shape` gives them as numbers. */
-export const shapeOf: NamedFunction<[x: TensorLike], ['x'], { outType?: 'int32' | 'int64' }> = defineFunction(
-  'shapeOf',
-  { x: kind.tensor },
-  { outType: kind.asIs },
-  (x, { outType = 'int32' }) => {
-    checkDType(outType, 'index', 'outType', 'Shape');
-    const shape = execute1(shapeOp, [toTensor(x)]);
-    return outType === 'int32' ? shape : opHooks.cast(shape, outType);
-  },
-);
+export const shapeOf: NamedFunction<[x: TensorLike], ['x|input'], { outType?: 'int32' | 'int64' }> =
+  defineFunction(
+    'shapeOf',
+    { 'x|input': kind.tensor },
+    { outType: kind.asIs },
+    (x, { outType = 'int32' }) => {
+      checkDType(outType, 'index', 'outType', 'Shape');
+      const shape = execute1(shapeOp, [toTensor(x)]);
+      return outType === 'int32' ? shape : opHooks.cast(shape, outType);
+    },
+  );
 
 /**
  * The same values, in row-major order, in another shape; no copy is made. One dimension may be -1 and is computed from the rest.
  * `x.reshape([-1, 28 * 28])`
  * @throws InvalidArgumentError when the sizes differ.
  */
-export const reshape: NamedFunction<[x: TensorLike, shape: ShapeLike], ['x', 'shape']> = defineFunction(
-  'reshape',
-  { x: kind.tensor, shape: kind.openShape },
-  {},
-  (x, shape: Shape | Tensor) => {
-    const t = toTensor(x);
-    const sizes = shape instanceof Tensor ? openShape(t, shape) : shape;
-    return execute1(reshapeOp, [t], { shape: resolveShape(t, sizes) });
-  },
-);
+export const reshape: NamedFunction<[x: TensorLike, shape: ShapeLike], ['x|tensor', 'shape']> =
+  defineFunction(
+    'reshape',
+    { 'x|tensor': kind.tensor, shape: kind.openShape },
+    {},
+    (x, shape: Shape | Tensor) => {
+      const t = toTensor(x);
+      const sizes = shape instanceof Tensor ? openShape(t, shape) : shape;
+      return execute1(reshapeOp, [t], { shape: resolveShape(t, sizes) });
+    },
+  );
 
 /** A copy of a list of sizes, where it fits a tensor whose sizes are known; undefined where there is more to look at. */
 function fitting(x: Tensor, given: Shape): Shape | undefined {
@@ -187,9 +189,9 @@ function doesNotFit(x: Tensor, shape: Dims): InvalidArgumentError {
 }
 
 /** All elements in one axis: shape [size]. */
-export const flatten: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+export const flatten: NamedFunction<[x: TensorLike], ['x|a']> = defineFunction(
   'flatten',
-  { x: kind.tensor },
+  { 'x|a': kind.tensor },
   {},
   (x) => {
     const t = toTensor(x);
@@ -201,30 +203,32 @@ export const flatten: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
  * Adds an axis of size 1 that becomes number `axis` of the result; a negative one counts from the result's end. With a list,
  * adds several: `x.expandDims([0, -1])`.
  */
-export const expandDims: NamedFunction<[x: TensorLike, axis: IntegerLike | IntegersLike], ['x', 'axis']> =
-  defineFunction(
-    'expandDims',
-    { x: kind.tensor, axis: kind.axes },
-    {},
-    (x, axis: number | readonly number[]) => {
-      const t = toTensor(x);
-      const shape = [...dims(t)];
-      if (typeof axis === 'number') shape.splice(normalizeAxis(axis, t.rank + 1, 'ExpandDims'), 0, 1);
-      else {
-        const count = listOf(axis, 'axis', 'ExpandDims').length;
-        for (const a of normalizeAxes(axis, t.rank + count, 'ExpandDims')) shape.splice(a, 0, 1);
-      }
-      return execute1(expandDimsOp, [t], { shape: checkRankOf(toShape(shape), 'ExpandDims') });
-    },
-  );
+export const expandDims: NamedFunction<
+  [x: TensorLike, axis: IntegerLike | IntegersLike],
+  ['x|input|a', 'axis']
+> = defineFunction(
+  'expandDims',
+  { 'x|input|a': kind.tensor, axis: kind.axes },
+  {},
+  (x, axis: number | readonly number[]) => {
+    const t = toTensor(x);
+    const shape = [...dims(t)];
+    if (typeof axis === 'number') shape.splice(normalizeAxis(axis, t.rank + 1, 'ExpandDims'), 0, 1);
+    else {
+      const count = listOf(axis, 'axis', 'ExpandDims').length;
+      for (const a of normalizeAxes(axis, t.rank + count, 'ExpandDims')) shape.splice(a, 0, 1);
+    }
+    return execute1(expandDimsOp, [t], { shape: checkRankOf(toShape(shape), 'ExpandDims') });
+  },
+);
 
 /** Removes the axes of size 1: the listed ones, or all of them if none is listed. @throws InvalidArgumentError when a listed axis is longer. */
 export const squeeze: NamedFunction<
   [x: TensorLike, axis?: IntegerLike | IntegersLike | null],
-  ['x', 'axis']
+  ['x|input|a', 'axis']
 > = defineFunction(
   'squeeze',
-  { x: kind.tensor, axis: kind.optional(kind.axes) },
+  { 'x|input|a': kind.tensor, axis: kind.optional(kind.axes) },
   {},
   (x, axis: number | readonly number[] | null | undefined = undefined) => {
     const t = toTensor(x);
@@ -287,11 +291,11 @@ const reverseOp: Op = defineOp({
  */
 export const transpose: NamedFunction<
   [x: TensorLike, perm?: IntegersLike | null],
-  ['x', 'perm'],
+  ['x|a', 'perm'],
   { conjugate?: boolean }
 > = defineFunction(
   'transpose',
-  { x: kind.tensor, perm: kind.optional(kind.integers) },
+  { 'x|a': kind.tensor, perm: kind.optional(kind.integers) },
   { conjugate: kind.asIs },
   (x, perm: readonly number[] | null | undefined = undefined, options) => {
     const t = toTensor(x);
@@ -311,10 +315,10 @@ export const transpose: NamedFunction<
 /** Exchanges two axes. */
 export const swapAxes: NamedFunction<
   [x: TensorLike, axis1: IntegerLike, axis2: IntegerLike],
-  ['x', 'axis1', 'axis2']
+  ['x|a', 'axis1', 'axis2']
 > = defineFunction(
   'swapAxes',
-  { x: kind.tensor, axis1: kind.axis, axis2: kind.axis },
+  { 'x|a': kind.tensor, axis1: kind.axis, axis2: kind.axis },
   {},
   (x, axis1: number, axis2: number) => {
     const t = toTensor(x);
@@ -345,10 +349,10 @@ export const moveAxis: NamedFunction<
 );
 
 /** Turns the order of elements around along one axis or several. `x.reverse(-1)` */
-export const reverse: NamedFunction<[x: TensorLike, axis: IntegerLike | IntegersLike], ['x', 'axis']> =
+export const reverse: NamedFunction<[x: TensorLike, axis: IntegerLike | IntegersLike], ['x|tensor', 'axis']> =
   defineFunction(
     'reverse',
-    { x: kind.tensor, axis: kind.axes },
+    { 'x|tensor': kind.tensor, axis: kind.axes },
     {},
     (x, axis: number | readonly number[]) => {
       const t = toTensor(x);
@@ -405,34 +409,40 @@ const broadcastToOp: Op = defineOp({
 });
 
 /** The whole tensor, `multiples[i]` times along axis i. */
-export const tile: NamedFunction<[x: TensorLike, multiples: IntegersLike], ['x', 'multiples']> =
-  defineFunction('tile', { x: kind.tensor, multiples: kind.shape }, {}, (x, multiples: readonly number[]) => {
-    const t = toTensor(x);
-    const list = checkDims(multiples, t.rank, 'multiples', 'Tile');
-    if (list.some((m) => lessThan(m, 0)))
-      throw new InvalidArgumentError(`multiples [${list}] must not be negative`, 'Tile');
-    return move(tileOp, [t], { multiples: toShape(list) });
-  });
+export const tile: NamedFunction<[x: TensorLike, multiples: IntegersLike], ['x|input', 'multiples']> =
+  defineFunction(
+    'tile',
+    { 'x|input': kind.tensor, multiples: kind.shape },
+    {},
+    (x, multiples: readonly number[]) => {
+      const t = toTensor(x);
+      const list = checkDims(multiples, t.rank, 'multiples', 'Tile');
+      if (list.some((m) => lessThan(m, 0)))
+        throw new InvalidArgumentError(`multiples [${list}] must not be negative`, 'Tile');
+      return move(tileOp, [t], { multiples: toShape(list) });
+    },
+  );
 
 /** Stretches axes of size 1, and adds leading axes, so that the result has the shape. @throws InvalidArgumentError when it does not fit. */
-export const broadcastTo: NamedFunction<[x: TensorLike, shape: ShapeLike], ['x', 'shape']> = defineFunction(
-  'broadcastTo',
-  { x: kind.tensor, shape: kind.shape },
-  {},
-  (x, shape: Shape) => {
-    const t = toTensor(x);
-    const to = dimsOf(ownShape(shape, 'BroadcastTo'));
-    if (shapesAgree(t.shape, to)) return identity(t);
-    const skip = to.length - t.rank;
-    if (skip < 0 || !dims(t).every((d, i) => stretchesTo(d, to[skip + i]))) {
-      throw new InvalidArgumentError(
-        `shape ${showShape(t.shape)} does not broadcast to ${showShape(to)}`,
-        'BroadcastTo',
-      );
-    }
-    return move(broadcastToOp, [t], { shape: toShape(to) });
-  },
-);
+export const broadcastTo: NamedFunction<[x: TensorLike, shape: ShapeLike], ['x|input|array', 'shape']> =
+  defineFunction(
+    'broadcastTo',
+    { 'x|input|array': kind.tensor, shape: kind.shape },
+    {},
+    (x, shape: Shape) => {
+      const t = toTensor(x);
+      const to = dimsOf(ownShape(shape, 'BroadcastTo'));
+      if (shapesAgree(t.shape, to)) return identity(t);
+      const skip = to.length - t.rank;
+      if (skip < 0 || !dims(t).every((d, i) => stretchesTo(d, to[skip + i]))) {
+        throw new InvalidArgumentError(
+          `shape ${showShape(t.shape)} does not broadcast to ${showShape(to)}`,
+          'BroadcastTo',
+        );
+      }
+      return move(broadcastToOp, [t], { shape: toShape(to) });
+    },
+  );
 
 // ---- padding
 
@@ -500,11 +510,11 @@ const isCount = (n: Dim): boolean =>
  */
 export const pad: NamedFunction<
   [x: TensorLike, paddings: PairsLike],
-  ['x', 'paddings'],
+  ['x|tensor', 'paddings'],
   { mode?: PadMode; constantValues?: number }
 > = defineFunction(
   'pad',
-  { x: kind.tensor, paddings: kind.pairs },
+  { 'x|tensor': kind.tensor, paddings: kind.pairs },
   { mode: kind.asIs, constantValues: kind.asIs },
   (x, paddings: readonly (readonly [before: number, after: number])[], options) => {
     const t = toTensor(x);
@@ -587,20 +597,30 @@ function blocks(x: TensorLike, blockSize: number, op: string, fits: (shape: Dims
 }
 
 /** Moves blocks of `blockSize` × `blockSize` pixels into channels: [n, h, w, c] → [n, h/b, w/b, b·b·c]. */
-export const spaceToDepth: NamedFunction<[x: TensorLike, blockSize: IntegerLike], ['x', 'blockSize']> =
-  defineFunction('spaceToDepth', { x: kind.tensor, blockSize: kind.integer }, {}, (x, blockSize: number) => {
-    const t = blocks(
-      x,
-      blockSize,
-      'SpaceToDepth',
-      (s) => isMultiple(s[1], blockSize) && isMultiple(s[2], blockSize),
-    );
-    return execute1(spaceToDepthOp, [t], { blockSize });
-  });
+export const spaceToDepth: NamedFunction<[x: TensorLike, blockSize: IntegerLike], ['x|input', 'blockSize']> =
+  defineFunction(
+    'spaceToDepth',
+    { 'x|input': kind.tensor, blockSize: kind.integer },
+    {},
+    (x, blockSize: number) => {
+      const t = blocks(
+        x,
+        blockSize,
+        'SpaceToDepth',
+        (s) => isMultiple(s[1], blockSize) && isMultiple(s[2], blockSize),
+      );
+      return execute1(spaceToDepthOp, [t], { blockSize });
+    },
+  );
 
 /** Moves channels into blocks of pixels, the inverse of `spaceToDepth`: [n, h, w, b·b·c] → [n, h·b, w·b, c]. */
-export const depthToSpace: NamedFunction<[x: TensorLike, blockSize: IntegerLike], ['x', 'blockSize']> =
-  defineFunction('depthToSpace', { x: kind.tensor, blockSize: kind.integer }, {}, (x, blockSize: number) => {
-    const t = blocks(x, blockSize, 'DepthToSpace', (s) => isMultiple(s[3], blockSize * blockSize));
-    return execute1(depthToSpaceOp, [t], { blockSize });
-  });
+export const depthToSpace: NamedFunction<[x: TensorLike, blockSize: IntegerLike], ['x|input', 'blockSize']> =
+  defineFunction(
+    'depthToSpace',
+    { 'x|input': kind.tensor, blockSize: kind.integer },
+    {},
+    (x, blockSize: number) => {
+      const t = blocks(x, blockSize, 'DepthToSpace', (s) => isMultiple(s[3], blockSize * blockSize));
+      return execute1(depthToSpaceOp, [t], { blockSize });
+    },
+  );

@@ -98,10 +98,10 @@ const stridedSliceGradOp: Op = defineOp({
  */
 export const slice: NamedFunction<
   [x: TensorLike, begin: readonly Index[] | Tensor | Variable, size?: readonly Index[] | Tensor | Variable],
-  ['x', 'begin', 'size']
+  ['x|input', 'begin', 'size']
 > = defineFunction(
   'slice',
-  { x: kind.tensor, begin: kind.asIs, size: kind.optional(kind.asIs) },
+  { 'x|input': kind.tensor, begin: kind.asIs, size: kind.optional(kind.asIs) },
   {},
   (x, begin, size = undefined) => {
     const t = toTensor(x);
@@ -345,11 +345,11 @@ export interface StridedSliceMasks {
 /** `x[begin[0]:end[0]:strides[0], …]`, with TensorFlow's masks; `at` says the same more readably. */
 export const stridedSlice: NamedFunction<
   [x: TensorLike, begin: IntegersLike, end: IntegersLike, strides?: IntegersLike | null],
-  ['x', 'begin', 'end', 'strides'],
+  ['x|input', 'begin', 'end', 'strides'],
   StridedSliceMasks
 > = defineFunction(
   'stridedSlice',
-  { x: kind.tensor, begin: kind.shape, end: kind.shape, strides: kind.optional(kind.integers) },
+  { 'x|input': kind.tensor, begin: kind.shape, end: kind.shape, strides: kind.optional(kind.integers) },
   {
     beginMask: kind.asIs,
     endMask: kind.asIs,
@@ -457,12 +457,12 @@ function checkPieces(count: number, op: string): void {
  */
 export const split: NamedFunction<
   [x: TensorLike, numOrSizes: IntegerLike | IntegersLike, axis?: IntegerLike],
-  ['x', 'numOrSizes', 'axis'],
+  ['x|value', 'numOrSizes|numOrSizeSplits', 'axis'],
   unknown,
   Tensor[]
 > = defineFunction(
   'split',
-  { x: kind.tensor, numOrSizes: kind.openSizes, axis: kind.axis },
+  { 'x|value': kind.tensor, 'numOrSizes|numOrSizeSplits': kind.openSizes, axis: kind.axis },
   {},
   (x, numOrSizes: number | readonly number[] | Tensor, axis: number = 0) => {
     const t = toTensor(x);
@@ -501,13 +501,17 @@ export const split: NamedFunction<
 const restOf = (n: Dim, sizes: Tensor): Tensor => integer(n, sizes.dtype).sub(sizes.sum().add(1));
 
 /** The slices along an axis, without that axis: the inverse of `stack`. */
-export const unstack: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'axis'], unknown, Tensor[]> =
-  defineFunction('unstack', { x: kind.tensor, axis: kind.axis }, {}, (x, axis: number = 0) => {
-    const t = toTensor(x);
-    const a = normalizeAxis(axis, t.rank, 'Unpack');
-    checkPieces(knownDim(dims(t)[a]), 'Unpack');
-    return [...execute(unpackOp, [t], { axis: a })];
-  });
+export const unstack: NamedFunction<
+  [x: TensorLike, axis?: IntegerLike],
+  ['x|value', 'axis'],
+  unknown,
+  Tensor[]
+> = defineFunction('unstack', { 'x|value': kind.tensor, axis: kind.axis }, {}, (x, axis: number = 0) => {
+  const t = toTensor(x);
+  const a = normalizeAxis(axis, t.rank, 'Unpack');
+  checkPieces(knownDim(dims(t)[a]), 'Unpack');
+  return [...execute(unpackOp, [t], { axis: a })];
+});
 
 /** Shifts elements along axes; what falls off one end comes in at the other. */
 const rollOp: Op = defineOp({
@@ -532,10 +536,10 @@ const rollOp: Op = defineOp({
 /** Shifts by `shift` places along `axis` (or several of each); what falls off one end comes in at the other. */
 export const roll: NamedFunction<
   [x: TensorLike, shift: IntegerLike | IntegersLike, axis: IntegerLike | IntegersLike],
-  ['x', 'shift', 'axis']
+  ['x|input', 'shift', 'axis']
 > = defineFunction(
   'roll',
-  { x: kind.tensor, shift: kind.runIntegers, axis: kind.axes },
+  { 'x|input': kind.tensor, shift: kind.runIntegers, axis: kind.axes },
   {},
   (x, shift: number | Tensor | readonly (number | Tensor)[], axis: number | readonly number[]) => {
     const t = toTensor(x);

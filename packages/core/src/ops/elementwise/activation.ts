@@ -41,20 +41,26 @@ import {
 // ---- rectifiers
 
 /** max(x, 0); the gradient at 0 is 0. */
-export const relu: UnaryFunction = defineUnary({
-  name: 'Relu',
-  dtypes: 'numeric',
-  scalar: (s, x) => s.max(x, 0),
-  grad: ({ y }, dy) => reluGrad(dy, y),
-});
+export const relu: UnaryFunction<'x|features'> = defineUnary(
+  {
+    name: 'Relu',
+    dtypes: 'numeric',
+    scalar: (s, x) => s.max(x, 0),
+    grad: ({ y }, dy) => reluGrad(dy, y),
+  },
+  'x|features',
+);
 /** min(max(x, 0), 6); the gradient at 0 and 6 is 0. */
-export const relu6: UnaryFunction = defineUnary({
-  name: 'Relu6',
-  dtypes: 'numeric',
-  domain: [-3, 9],
-  scalar: (s, x) => s.min(s.max(x, 0), 6),
-  grad: ({ y }, dy) => relu6Grad(dy, y),
-});
+export const relu6: UnaryFunction<'x|features'> = defineUnary(
+  {
+    name: 'Relu6',
+    dtypes: 'numeric',
+    domain: [-3, 9],
+    scalar: (s, x) => s.min(s.max(x, 0), 6),
+    grad: ({ y }, dy) => relu6Grad(dy, y),
+  },
+  'x|features',
+);
 
 const alphaOf = (attrs: Attrs): number => attrs.alpha as number;
 /** @throws InvalidArgumentError unless it is a finite number. */
@@ -77,13 +83,10 @@ const leakyReluOp: Op = defineElementwise({
  * x where it is above 0, else alpha · x.
  * @param options.alpha the slope below 0; 0.2 by default, as in TensorFlow.
  */
-export const leakyRelu: NamedFunction<[x: TensorLike], ['x'], { readonly alpha?: number }> = defineFunction(
-  'leakyRelu',
-  { x: kind.tensor },
-  { alpha: kind.asIs },
-  (x, options) =>
+export const leakyRelu: NamedFunction<[x: TensorLike], ['x|features'], { readonly alpha?: number }> =
+  defineFunction('leakyRelu', { 'x|features': kind.tensor }, { alpha: kind.asIs }, (x, options) =>
     execute1(leakyReluOp, [toTensor(x)], { alpha: checkAlpha(options.alpha ?? 0.2, 'LeakyRelu') }),
-);
+  );
 
 /** x where it is above 0, else alpha · (exp(x) − 1), element-wise: the exponential linear unit. */
 const eluOp: Op = defineElementwise({
@@ -101,22 +104,21 @@ const eluOp: Op = defineElementwise({
  * x where it is above 0, else alpha · (exp(x) − 1).
  * @param options.alpha minus the limit at −∞, above 0; 1 by default.
  */
-export const elu: NamedFunction<[x: TensorLike], ['x'], { readonly alpha?: number }> = defineFunction(
-  'elu',
-  { x: kind.tensor },
-  { alpha: kind.asIs },
-  (x, options) => {
+export const elu: NamedFunction<[x: TensorLike], ['x|features'], { readonly alpha?: number }> =
+  defineFunction('elu', { 'x|features': kind.tensor }, { alpha: kind.asIs }, (x, options) => {
     const alpha = checkAlpha(options.alpha ?? 1, 'Elu');
     if (alpha <= 0) throw new InvalidArgumentError(`alpha is ${alpha}, expected a number above 0`, 'Elu');
     return execute1(eluOp, [toTensor(x)], { alpha });
-  },
-);
+  });
 /** The scaled exponential linear unit, element-wise: elu with the two constants that keep mean 0 and variance 1. */
-export const selu: UnaryFunction = defineUnary({
-  name: 'Selu',
-  scalar: (s, x) => s.select(s.gt(x, 0), s.mul(x, seluScale), s.mul(s.expm1(x), seluScale * seluAlpha)),
-  grad: ({ y }, dy) => seluGrad(dy, y),
-});
+export const selu: UnaryFunction<'x|features'> = defineUnary(
+  {
+    name: 'Selu',
+    scalar: (s, x) => s.select(s.gt(x, 0), s.mul(x, seluScale), s.mul(s.expm1(x), seluScale * seluAlpha)),
+    grad: ({ y }, dy) => seluGrad(dy, y),
+  },
+  'x|features',
+);
 
 // ---- smooth and piecewise linear ones
 
@@ -140,26 +142,32 @@ export const hardSigmoid: UnaryFunction = defineUnary({
   grad: ({ x }, dy) => hardSigmoidGrad(dy, x),
 });
 /** log(1 + exp(x)), element-wise, without overflow. */
-export const softplus: UnaryFunction = defineUnary({
-  name: 'Softplus',
-  scalar: (s, x) => s.softplus(x),
-  grad: ({ x }, dy) => softplusGrad(dy, x),
-});
+export const softplus: UnaryFunction<'x|features'> = defineUnary(
+  {
+    name: 'Softplus',
+    scalar: (s, x) => s.softplus(x),
+    grad: ({ x }, dy) => softplusGrad(dy, x),
+  },
+  'x|features',
+);
 /** x / (1 + |x|), element-wise. */
-export const softsign: UnaryFunction = defineUnary({
-  name: 'Softsign',
-  scalar: (s, x) => s.div(x, s.add(s.abs(x), 1)),
-  grad: ({ x }, dy) => softsignGrad(dy, x),
-});
+export const softsign: UnaryFunction<'x|features'> = defineUnary(
+  {
+    name: 'Softsign',
+    scalar: (s, x) => s.div(x, s.add(s.abs(x), 1)),
+    grad: ({ x }, dy) => softsignGrad(dy, x),
+  },
+  'x|features',
+);
 /** x · sigmoid(x), element-wise. */
 const siluOnce: UnaryFunction = defineUnary({
   name: 'Silu',
   scalar: (s, x) => s.mul(x, s.sigmoid(x)),
   grad: ({ x }, dy) => siluGrad(dy, x),
 });
-type Silu = NamedFunction<[x: TensorLike, beta?: TensorLike], ['x', 'beta']>;
+type Silu = NamedFunction<[x: TensorLike, beta?: TensorLike], ['x|features', 'beta']>;
 const scaledSilu = /* @__NO_SIDE_EFFECTS__ */ (name: string): Silu =>
-  defineFunction(name, { x: kind.tensor, beta: kind.tensor }, {}, (x, beta = 1) => {
+  defineFunction(name, { 'x|features': kind.tensor, beta: kind.tensor }, {}, (x, beta = 1) => {
     if (beta === 1) return siluOnce(x);
     const [t, b] = pair(x, beta, 'Silu');
     checkDType(t.dtype, 'floating', 'x', 'Silu');
@@ -206,12 +214,10 @@ const geluTanh: UnaryFunction = defineUnary({
  * x · Φ(x) with the normal distribution function Φ: the Gaussian error linear unit.
  * @param options.approximate by tanh, as older models do it; false by default.
  */
-export const gelu: NamedFunction<[x: TensorLike], ['x'], { readonly approximate?: boolean }> = defineFunction(
-  'gelu',
-  { x: kind.tensor },
-  { approximate: kind.asIs },
-  (x, options) => (options.approximate === true ? geluTanh(x) : geluExact(x)),
-);
+export const gelu: NamedFunction<[x: TensorLike], ['x|features'], { readonly approximate?: boolean }> =
+  defineFunction('gelu', { 'x|features': kind.tensor }, { approximate: kind.asIs }, (x, options) =>
+    options.approximate === true ? geluTanh(x) : geluExact(x),
+  );
 
 // ---- over an axis
 
@@ -255,16 +261,12 @@ function over(op: Op, x: TensorLike, axis: number): Tensor {
  * exp(x) / Σ exp(x) over one axis: positive numbers that add up to 1. Stable for large x.
  * @param axis the last one by default. @throws InvalidArgumentError for a scalar or an axis out of range.
  */
-export const softmax: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'axis']> = defineFunction(
-  'softmax',
-  { x: kind.tensor, axis: kind.axis },
-  {},
-  (x, axis: number = -1) => over(softmaxOp, x, axis),
-);
+export const softmax: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x|logits', 'axis']> =
+  defineFunction('softmax', { 'x|logits': kind.tensor, axis: kind.axis }, {}, (x, axis: number = -1) =>
+    over(softmaxOp, x, axis),
+  );
 /** log(softmax(x)) over one axis, exact where softmax would be 0. */
-export const logSoftmax: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'axis']> = defineFunction(
-  'logSoftmax',
-  { x: kind.tensor, axis: kind.axis },
-  {},
-  (x, axis: number = -1) => over(logSoftmaxOp, x, axis),
-);
+export const logSoftmax: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x|logits', 'axis']> =
+  defineFunction('logSoftmax', { 'x|logits': kind.tensor, axis: kind.axis }, {}, (x, axis: number = -1) =>
+    over(logSoftmaxOp, x, axis),
+  );

@@ -94,17 +94,13 @@ const bitcastOp: Op = defineOp({
  * each is made of x's last axis, which goes.
  * @throws InvalidArgumentError from or to bool and string, and where the last axis does not fit.
  */
-export const bitcast: NamedFunction<[x: TensorLike, dtype: DType], ['x', 'dtype']> = defineFunction(
-  'bitcast',
-  { x: kind.tensor, dtype: kind.asIs },
-  {},
-  (x, dtype) => {
+export const bitcast: NamedFunction<[x: TensorLike, dtype: DType], ['x|input', 'dtype|type']> =
+  defineFunction('bitcast', { 'x|input': kind.tensor, 'dtype|type': kind.asIs }, {}, (x, dtype) => {
     const value = toTensor(x);
     checkDType(value.dtype, 'numeric', 'x', 'Bitcast');
     checkDType(dtype, 'numeric', 'dtype', 'Bitcast');
     return execute1(bitcastOp, [value], { dtype });
-  },
-);
+  });
 
 /** The largest value of a dtype of 64 bits, which no number is exactly: all bits, or all but the sign's. */
 const largest = (s: NumberBuilder, dtype: NumberValue['dtype'], of: DTypeTraits): NumberValue => {
@@ -145,14 +141,10 @@ const saturateOp: Op = defineElementwise({
  * x converted to another dtype, where `cast` lets integers wrap: what the dtype cannot hold becomes its lowest or highest value.
  * @throws InvalidArgumentError from or to bool and string.
  */
-export const saturateCast: NamedFunction<[x: TensorLike, dtype: DType], ['x', 'dtype']> = defineFunction(
-  'saturateCast',
-  { x: kind.tensor, dtype: kind.asIs },
-  {},
-  (x, dtype) => {
+export const saturateCast: NamedFunction<[x: TensorLike, dtype: DType], ['x|value', 'dtype']> =
+  defineFunction('saturateCast', { 'x|value': kind.tensor, dtype: kind.asIs }, {}, (x, dtype) => {
     const value = toTensor(x);
     checkDType(value.dtype, 'numeric', 'x', 'SaturateCast');
     checkDType(dtype, 'numeric', 'dtype', 'SaturateCast');
     return value.dtype === dtype ? identity(value) : execute1(saturateOp, [value], { dtype });
-  },
-);
+  });

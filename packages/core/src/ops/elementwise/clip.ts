@@ -22,8 +22,8 @@ function tensorsOf(list: readonly Given[], op: string): (Tensor | null)[] {
  * The euclidean norm of all elements of all tensors together; nulls (missing gradients) are skipped.
  * @throws InvalidArgumentError when there is no tensor, or one that is not floating.
  */
-export const globalNorm: NamedFunction<[tensors: readonly (TensorLike | null)[]], ['tensors']> =
-  defineFunction('globalNorm', { tensors: kind.tensors }, {}, (tensors) => {
+export const globalNorm: NamedFunction<[tensors: readonly (TensorLike | null)[]], ['tensors|tList']> =
+  defineFunction('globalNorm', { 'tensors|tList': kind.tensors }, {}, (tensors) => {
     const sums = tensorsOf(tensors, 'globalNorm').flatMap((x) => (x === null ? [] : [x.square().sum()]));
     if (sums.length === 0)
       throw new InvalidArgumentError('the list is empty, expected at least one tensor', 'globalNorm');
@@ -43,19 +43,19 @@ type Clipped<T> = [clipped: (T extends null ? null : Tensor)[], globalNorm: Tens
 export const clipByGlobalNorm: <T extends TensorLike | null>(
   ...args: Arguments<
     [tensors: readonly T[], clipNorm: number],
-    ['tensors', 'clipNorm'],
+    ['tensors|tList', 'clipNorm'],
     { readonly useNorm?: TensorLike }
   >
 ) => Clipped<T> = defineFunction<
   NamedFunction<
     [tensors: readonly Given[], clipNorm: number],
-    ['tensors', 'clipNorm'],
+    ['tensors|tList', 'clipNorm'],
     { readonly useNorm?: TensorLike },
     unknown
   >
 >(
   'clipByGlobalNorm',
-  { tensors: kind.tensors, clipNorm: kind.asIs },
+  { 'tensors|tList': kind.tensors, clipNorm: kind.asIs },
   { useNorm: kind.asIs },
   (tensors, clipNorm, options) => {
     if (typeof clipNorm !== 'number' || !(clipNorm > 0))

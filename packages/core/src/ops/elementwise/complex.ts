@@ -53,19 +53,25 @@ export const complex: NamedFunction<[real: TensorLike, imag: TensorLike], ['real
 );
 
 /** The real part of complex numbers, a float; real numbers as they are. */
-export const real: UnaryFunction = defineUnary({
-  name: 'Real',
-  dtypes: 'numeric',
-  scalar: (s, x) => s.real(x),
-  grad: ({ x }, dy) => dy.cast(x.dtype),
-});
+export const real: UnaryFunction<'x|input|val'> = defineUnary(
+  {
+    name: 'Real',
+    dtypes: 'numeric',
+    scalar: (s, x) => s.real(x),
+    grad: ({ x }, dy) => dy.cast(x.dtype),
+  },
+  'x|input|val',
+);
 /** The imaginary part of complex numbers, a float; 0 for real numbers. */
-export const imag: UnaryFunction = defineUnary({
-  name: 'Imag',
-  dtypes: 'numeric',
-  scalar: (s, x) => s.imag(x),
-  grad: ({ x }, dy) => (isComplex(x.dtype) ? execute1(complexOp, [zerosLike(dy), dy]) : zerosLike(dy)),
-});
+export const imag: UnaryFunction<'x|input|val'> = defineUnary(
+  {
+    name: 'Imag',
+    dtypes: 'numeric',
+    scalar: (s, x) => s.imag(x),
+    grad: ({ x }, dy) => (isComplex(x.dtype) ? execute1(complexOp, [zerosLike(dy), dy]) : zerosLike(dy)),
+  },
+  'x|input|val',
+);
 /** re − i · im for re + i · im, element-wise; real numbers as they are. */
 export const conj: UnaryFunction = defineUnary({
   name: 'Conj',
@@ -75,14 +81,17 @@ export const conj: UnaryFunction = defineUnary({
 });
 opHooks.conj = conj;
 /** The angle of complex numbers in (−π, π], element-wise: that of the point (re, im). For real numbers 0, of NaN too, or π below 0. */
-export const angle: UnaryFunction = defineUnary({
-  name: 'Angle',
-  scalar: (s, x) =>
-    isComplex(x.dtype) ? s.atan2(s.imag(x), s.real(x)) : s.mul(s.cast(s.lt(x, 0), x.dtype), Math.PI),
-  grad: ({ x }, dy) => {
-    if (!isComplex(x.dtype)) return zerosLike(dy);
-    const [re, im] = [real(x), imag(x)];
-    const scaled = dy.div(re.square().add(im.square()));
-    return execute1(complexOp, [scaled.mul(im).neg(), scaled.mul(re)]);
+export const angle: UnaryFunction<'x|input|z'> = defineUnary(
+  {
+    name: 'Angle',
+    scalar: (s, x) =>
+      isComplex(x.dtype) ? s.atan2(s.imag(x), s.real(x)) : s.mul(s.cast(s.lt(x, 0), x.dtype), Math.PI),
+    grad: ({ x }, dy) => {
+      if (!isComplex(x.dtype)) return zerosLike(dy);
+      const [re, im] = [real(x), imag(x)];
+      const scaled = dy.div(re.square().add(im.square()));
+      return execute1(complexOp, [scaled.mul(im).neg(), scaled.mul(re)]);
+    },
   },
-});
+  'x|input|z',
+);

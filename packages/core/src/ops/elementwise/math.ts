@@ -44,12 +44,15 @@ export const sub: BinaryFunction = defineBinary({
   grad: (g, dy) => [dy, g.needs(1) ? dy.neg() : null],
 });
 /** a · b, element-wise. Integers wrap around. */
-export const mul: BinaryFunction = defineBinary({
-  name: 'Mul',
-  dtypes: 'numeric',
-  scalar: (s, a, b) => s.mul(a, b),
-  grad: (g, dy) => [g.needs(0) ? dy.mul(g.b) : null, g.needs(1) ? dy.mul(g.a) : null],
-});
+export const mul: BinaryFunction<['a|x|x1|scalar', 'b|y|x2|x']> = defineBinary(
+  {
+    name: 'Mul',
+    dtypes: 'numeric',
+    scalar: (s, a, b) => s.mul(a, b),
+    grad: (g, dy) => [g.needs(0) ? dy.mul(g.b) : null, g.needs(1) ? dy.mul(g.a) : null],
+  },
+  ['a|x|x1|scalar', 'b|y|x2|x'],
+);
 /** a / b for floats. @throws InvalidArgumentError for integers: use `floorDiv`, or cast first. */
 export const div: BinaryFunction = defineBinary({
   name: 'RealDiv',
@@ -189,15 +192,18 @@ export const xdivy: BinaryFunction = defineBinary({
   ],
 });
 /** The angle of the point (b, a) in (−π, π], element-wise: the arc tangent of a / b in the right quadrant. */
-export const atan2: BinaryFunction = defineBinary({
-  name: 'Atan2',
-  samples: pairs(positive, any),
-  scalar: (s, a, b) => s.atan2(a, b),
-  grad: (g, dy) => {
-    const scaled = dy.div(g.a.square().add(g.b.square()));
-    return [g.needs(0) ? scaled.mul(g.b) : null, g.needs(1) ? scaled.mul(g.a).neg() : null];
+export const atan2: BinaryFunction<['a|y|x1', 'b|x|x2']> = defineBinary(
+  {
+    name: 'Atan2',
+    samples: pairs(positive, any),
+    scalar: (s, a, b) => s.atan2(a, b),
+    grad: (g, dy) => {
+      const scaled = dy.div(g.a.square().add(g.b.square()));
+      return [g.needs(0) ? scaled.mul(g.b) : null, g.needs(1) ? scaled.mul(g.a).neg() : null];
+    },
   },
-});
+  ['a|y|x1', 'b|x|x2'],
+);
 
 // ---- signs and rounding
 

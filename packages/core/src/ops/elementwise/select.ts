@@ -98,10 +98,10 @@ function limit(value: TensorLike, dtype: Tensor['dtype'], name: string): Tensor 
  */
 export const clipByValue: NamedFunction<
   [x: TensorLike, low: TensorLike, high: TensorLike],
-  ['x', 'low', 'high']
+  ['x|t', 'low|clipValueMin', 'high|clipValueMax']
 > = defineFunction(
   'clipByValue',
-  { x: kind.tensor, low: kind.tensor, high: kind.tensor },
+  { 'x|t': kind.tensor, 'low|clipValueMin': kind.tensor, 'high|clipValueMax': kind.tensor },
   {},
   (x, low, high) => {
     const value = toTensor(x);

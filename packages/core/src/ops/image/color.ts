@@ -145,18 +145,20 @@ const number = (value: unknown, what: string, op: string): TensorLike => {
 };
 
 /** Images with `delta`, from -1 to 1, added to each colour. Integers stay in their range. */
-export const adjustBrightness: NamedFunction<[images: TensorLike, delta: TensorLike], ['images', 'delta']> =
-  /* @__PURE__ */ defineFunction(
-    'image.adjustBrightness',
-    { images: kind.tensor, delta: kind.tensor },
-    {},
-    (images, delta) => {
-      const op = 'image.adjustBrightness';
-      const x = toTensor(images);
-      checkDType(x.dtype, 'numeric', 'images', op);
-      return asUnit(x, op, (floats) => floats.add(toTensor(number(delta, 'delta', op), floats.dtype)));
-    },
-  );
+export const adjustBrightness: NamedFunction<
+  [images: TensorLike, delta: TensorLike],
+  ['images|image', 'delta']
+> = /* @__PURE__ */ defineFunction(
+  'image.adjustBrightness',
+  { 'images|image': kind.tensor, delta: kind.tensor },
+  {},
+  (images, delta) => {
+    const op = 'image.adjustBrightness';
+    const x = toTensor(images);
+    checkDType(x.dtype, 'numeric', 'images', op);
+    return asUnit(x, op, (floats) => floats.add(toTensor(number(delta, 'delta', op), floats.dtype)));
+  },
+);
 
 /** (x − mean) · contrastFactor + mean, with the mean of each channel of each image [..., height, width, channels]. */
 export const adjustContrast: NamedFunction<
@@ -206,10 +208,10 @@ export const adjustGamma: NamedFunction<
 );
 
 /** Images [..., 3] with `delta`, from -1 to 1, added to the hue. */
-export const adjustHue: NamedFunction<[images: TensorLike, delta: TensorLike], ['images', 'delta']> =
+export const adjustHue: NamedFunction<[images: TensorLike, delta: TensorLike], ['images|image', 'delta']> =
   /* @__PURE__ */ defineFunction(
     'image.adjustHue',
-    { images: kind.tensor, delta: kind.tensor },
+    { 'images|image': kind.tensor, delta: kind.tensor },
     {},
     (images, delta) => {
       const op = 'image.adjustHue';
@@ -224,10 +226,10 @@ export const adjustHue: NamedFunction<[images: TensorLike, delta: TensorLike], [
 /** Images [..., 3] with the saturation times a factor. */
 export const adjustSaturation: NamedFunction<
   [images: TensorLike, saturationFactor: TensorLike],
-  ['images', 'saturationFactor']
+  ['images|image', 'saturationFactor']
 > = /* @__PURE__ */ defineFunction(
   'image.adjustSaturation',
-  { images: kind.tensor, saturationFactor: kind.tensor },
+  { 'images|image': kind.tensor, saturationFactor: kind.tensor },
   {},
   (images, saturationFactor) => {
     const op = 'image.adjustSaturation';

@@ -22,10 +22,10 @@ import { pad as padded, reverse, transpose as transposed } from '../array/shapin
 import { slice } from '../array/slicing.ts';
 import { sidesOf, toImages } from './images.ts';
 
-type ImageFunction = NamedFunction<[images: TensorLike], ['images']>;
+type ImageFunction = NamedFunction<[images: TensorLike], ['images|image']>;
 
 const define = (name: string, run: (x: Tensor) => Tensor): ImageFunction =>
-  defineFunction(`image.${name}`, { images: kind.tensor }, {}, (images) =>
+  defineFunction(`image.${name}`, { 'images|image': kind.tensor }, {}, (images) =>
     run(toImages(images, `image.${name}`)),
   );
 
@@ -39,10 +39,10 @@ export const transpose: ImageFunction = /* @__PURE__ */ define('transpose', (x) 
 const swapped = (x: Tensor): Tensor => transposed(x, x.rank === 3 ? [1, 0, 2] : [0, 2, 1, 3]);
 
 /** Images turned by 90° against the clock, k times. */
-export const rot90: NamedFunction<[images: TensorLike, k?: IntegerLike], ['images', 'k']> =
+export const rot90: NamedFunction<[images: TensorLike, k?: IntegerLike], ['images|image', 'k']> =
   /* @__PURE__ */ defineFunction(
     'image.rot90',
-    { images: kind.tensor, k: kind.integer },
+    { 'images|image': kind.tensor, k: kind.integer },
     {},
     (images, k: IntegerLike = 1) => {
       const x = toImages(images, 'image.rot90');

@@ -35,9 +35,10 @@ export const einsum: (
   ...args:
     | [equation: string, ...operands: readonly TensorLike[]]
     | [options: { readonly equation: string; readonly operands: readonly TensorLike[] }]
+    | [options: { readonly subscripts: string; readonly operands: readonly TensorLike[] }]
 ) => Tensor = defineVariadic(
   'einsum',
-  { equation: kind.asIs },
+  { 'equation|subscripts': kind.asIs },
   'operands',
   {},
   (equation: string, operands: readonly TensorLike[]) => {

@@ -97,11 +97,11 @@ export const matmul: NamedFunction<[a: TensorLike, b: TensorLike], ['a', 'b'], M
  */
 export const matvec: NamedFunction<
   [a: TensorLike, x: TensorLike],
-  ['a', 'x'],
+  ['a', 'x|b'],
   { transposeA?: boolean; adjointA?: boolean }
 > = defineFunction(
   'matvec',
-  { a: kind.tensor, x: kind.tensor },
+  { a: kind.tensor, 'x|b': kind.tensor },
   { transposeA: kind.asIs, adjointA: kind.asIs },
   (a, x, options) => {
     const [m, v] = pair(a, x, 'matvec');
@@ -218,16 +218,12 @@ function toMatrix(x: TensorLike, op: string): Tensor {
  * Exchanges the last two axes.
  * @param options.conjugate whether to take the conjugates of complex numbers, too.
  */
-export const matrixTranspose: NamedFunction<[x: TensorLike], ['x'], { conjugate?: boolean }> = defineFunction(
-  'matrixTranspose',
-  { x: kind.tensor },
-  { conjugate: kind.asIs },
-  (x, options) => {
+export const matrixTranspose: NamedFunction<[x: TensorLike], ['x|a'], { conjugate?: boolean }> =
+  defineFunction('matrixTranspose', { 'x|a': kind.tensor }, { conjugate: kind.asIs }, (x, options) => {
     const t = toMatrix(x, 'matrixTranspose');
     const axes = dims(t).map((_, i) => i);
     return transpose(t, [...axes.slice(0, -2), t.rank - 1, t.rank - 2], options);
-  },
-);
+  });
 
 // A diagonal is every (columns + 1)-th element of the flat matrix, so padding and reshaping move it to where it belongs.
 
@@ -344,9 +340,9 @@ function paddingOf(x: Tensor, { paddingValue }: DiagPartOptions, op: string): Te
  * @param options.k another diagonal than the main one; or several, of which x has rows: [..., high - low + 1, length] gives
  * [..., numRows, numCols], the highest first.
  */
-export const diag: NamedFunction<[x: TensorLike], ['x'], DiagOptions> = defineFunction(
+export const diag: NamedFunction<[x: TensorLike], ['x|diagonal'], DiagOptions> = defineFunction(
   'diag',
-  { x: kind.tensor },
+  { 'x|diagonal': kind.tensor },
   { ...paddedKinds, numRows: kind.size, numCols: kind.size },
   (x, options: DiagOptions) => {
     const t = toTensor(x);
@@ -389,9 +385,9 @@ export const diag: NamedFunction<[x: TensorLike], ['x'], DiagOptions> = defineFu
  * @param options.k another diagonal than the main one; or several, which are rows of the result, the highest first:
  * [..., high - low + 1, length of the longest].
  */
-export const diagPart: NamedFunction<[x: TensorLike], ['x'], DiagPartOptions> = defineFunction(
+export const diagPart: NamedFunction<[x: TensorLike], ['x|input'], DiagPartOptions> = defineFunction(
   'diagPart',
-  { x: kind.tensor },
+  { 'x|input': kind.tensor },
   paddedKinds,
   (x, options: DiagPartOptions) => {
     const t = toMatrix(x, 'MatrixDiagPart');
@@ -425,11 +421,11 @@ const setDiagOp: Op = defineOp({
  */
 export const setDiag: NamedFunction<
   [x: TensorLike, diagonal: TensorLike],
-  ['x', 'diagonal'],
+  ['x|input', 'diagonal'],
   DiagonalOptions
 > = defineFunction(
   'setDiag',
-  { x: kind.tensor, diagonal: kind.tensor },
+  { 'x|input': kind.tensor, diagonal: kind.tensor },
   diagonalKinds,
   (x, diagonal, options: DiagonalOptions) => {
     const [a, b] = pair(x, diagonal, 'MatrixSetDiag');
@@ -496,10 +492,10 @@ const bandPartOp: Op = defineOp({
  */
 export const bandPart: NamedFunction<
   [x: TensorLike, numLower: IntegerLike, numUpper: IntegerLike],
-  ['x', 'numLower', 'numUpper']
+  ['x|input', 'numLower', 'numUpper']
 > = defineFunction(
   'bandPart',
-  { x: kind.tensor, numLower: kind.integer, numUpper: kind.integer },
+  { 'x|input': kind.tensor, numLower: kind.integer, numUpper: kind.integer },
   {},
   (x, numLower: number, numUpper: number) => {
     const t = toMatrix(x, 'MatrixBandPart');
@@ -517,17 +513,17 @@ export const bandPart: NamedFunction<
 );
 
 /** The lower triangle; zeros above the k-th diagonal (0 the main one, 1 the one above it). */
-export const tril: NamedFunction<[x: TensorLike, k?: IntegerLike], ['x', 'k']> = defineFunction(
+export const tril: NamedFunction<[x: TensorLike, k?: IntegerLike], ['x|m', 'k']> = defineFunction(
   'tril',
-  { x: kind.tensor, k: kind.integer },
+  { 'x|m': kind.tensor, k: kind.integer },
   {},
   (x, k: number = 0) => execute1(bandPartOp, [toMatrix(x, 'tril')], { low: null, high: k }),
 );
 
 /** The upper triangle; zeros below the k-th diagonal. */
-export const triu: NamedFunction<[x: TensorLike, k?: IntegerLike], ['x', 'k']> = defineFunction(
+export const triu: NamedFunction<[x: TensorLike, k?: IntegerLike], ['x|m', 'k']> = defineFunction(
   'triu',
-  { x: kind.tensor, k: kind.integer },
+  { 'x|m': kind.tensor, k: kind.integer },
   {},
   (x, k: number = 0) => execute1(bandPartOp, [toMatrix(x, 'triu')], { low: k, high: null }),
 );

@@ -374,7 +374,7 @@ const convKinds = { strides: kind.asIs, padding: kind.asIs, dilations: kind.asIs
 
 type Convolution<S extends Sizes> = NamedFunction<
   [x: TensorLike, filters: TensorLike],
-  ['x', 'filters'],
+  ['x|input', 'filters'],
   ConvOptions<S> & GroupOptions
 >;
 
@@ -382,7 +382,7 @@ type Convolution<S extends Sizes> = NamedFunction<
 const defineConvolution = <S extends Sizes>(name: string, called: string, rank?: number): Convolution<S> =>
   defineFunction(
     name,
-    { x: kind.tensor, filters: kind.tensor },
+    { 'x|input': kind.tensor, filters: kind.tensor },
     { ...convKinds, groups: kind.asIs },
     (x, filters, options) =>
       withChannelsLast(x, options, rank, called, (t, turned) => convolve(t, filters, turned, called, rank)),
@@ -432,11 +432,11 @@ export function fusedConvolution(
  */
 export const depthwiseConv2d: NamedFunction<
   [x: TensorLike, filter: TensorLike],
-  ['x', 'filter'],
+  ['x|input', 'filter'],
   ConvOptions
 > = /* @__PURE__ */ defineFunction(
   'nn.depthwiseConv2d',
-  { x: kind.tensor, filter: kind.tensor },
+  { 'x|input': kind.tensor, filter: kind.tensor },
   convKinds,
   (x, filter, options) =>
     withChannelsLast(x, options, 2, 'DepthwiseConv2dNative', (t, turned) => depthwise(t, filter, turned)),
@@ -461,11 +461,11 @@ function depthwise(x: TensorLike, filter: TensorLike, options: ConvOptions): Ten
 /** A depthwise convolution with [height, width, c, m], then one over channels with pointwise filters [1, 1, c · m, out]. */
 export const separableConv2d: NamedFunction<
   [x: TensorLike, depthwiseFilter: TensorLike, pointwiseFilter: TensorLike],
-  ['x', 'depthwiseFilter', 'pointwiseFilter'],
+  ['x|input', 'depthwiseFilter', 'pointwiseFilter'],
   ConvOptions
 > = /* @__PURE__ */ defineFunction(
   'nn.separableConv2d',
-  { x: kind.tensor, depthwiseFilter: kind.tensor, pointwiseFilter: kind.tensor },
+  { 'x|input': kind.tensor, depthwiseFilter: kind.tensor, pointwiseFilter: kind.tensor },
   convKinds,
   (x, depthwiseFilter, pointwiseFilter, options) => {
     const f = toTensor(pointwiseFilter);
@@ -601,7 +601,7 @@ function lastOfShape(shape: Shape | null, op: string): Shape | null {
 
 type TransposedConvolution<S extends Sizes> = NamedFunction<
   [x: TensorLike, filters: TensorLike, outputShape: ShapeLike | null],
-  ['x', 'filters', 'outputShape'],
+  ['x|input', 'filters', 'outputShape'],
   ConvOptions<S>
 >;
 
@@ -613,7 +613,7 @@ const defineTransposed = <S extends Sizes>(
 ): TransposedConvolution<S> =>
   defineFunction(
     name,
-    { x: kind.tensor, filters: kind.tensor, outputShape: kind.shape },
+    { 'x|input': kind.tensor, filters: kind.tensor, outputShape: kind.shape },
     convKinds,
     (x, filters, outputShape: Shape | null, options) =>
       withChannelsLast(x, options, rank, called, (t, turned, first) =>
@@ -676,40 +676,43 @@ const alongOne = ({
  * Convolution of sequences [n, w, c] with filters [width, c / groups, out]; gives [n, w', out]. There may be several batch axes
  * instead of n, but not none.
  */
-export const conv1d: NamedFunction<[x: TensorLike, filters: TensorLike], ['x', 'filters'], Conv1dOptions> =
-  /* @__PURE__ */ defineFunction(
-    'nn.conv1d',
-    { x: kind.tensor, filters: kind.tensor },
-    {
-      stride: kind.asIs,
-      padding: kind.asIs,
-      dilations: kind.asIs,
-      groups: kind.asIs,
-      dataFormat: kind.asIs,
-    },
-    (x, filters, options) => {
-      const [given, b] = pair(x, filters, 'conv1d');
-      const first = channelsFirst(options, 1, 'conv1d');
-      const a = first && given.rank >= 3 ? swapAxes(given, -2, -1) : given;
-      const batch = dims(a).slice(0, -2);
-      const rows = a.rank <= 3 ? a : reshape(a, toShape([sizeOfDims(batch), ...dims(a).slice(-2)]));
-      const y = convolve(rows, b, alongOne(options), 'conv1d', 1);
-      const all = a.rank <= 3 ? y : reshape(y, toShape([...batch, ...dims(y).slice(1)]));
-      return first ? swapAxes(all, -2, -1) : all;
-    },
-  );
+export const conv1d: NamedFunction<
+  [x: TensorLike, filters: TensorLike],
+  ['x|input', 'filters'],
+  Conv1dOptions
+> = /* @__PURE__ */ defineFunction(
+  'nn.conv1d',
+  { 'x|input': kind.tensor, filters: kind.tensor },
+  {
+    stride: kind.asIs,
+    padding: kind.asIs,
+    dilations: kind.asIs,
+    groups: kind.asIs,
+    dataFormat: kind.asIs,
+  },
+  (x, filters, options) => {
+    const [given, b] = pair(x, filters, 'conv1d');
+    const first = channelsFirst(options, 1, 'conv1d');
+    const a = first && given.rank >= 3 ? swapAxes(given, -2, -1) : given;
+    const batch = dims(a).slice(0, -2);
+    const rows = a.rank <= 3 ? a : reshape(a, toShape([sizeOfDims(batch), ...dims(a).slice(-2)]));
+    const y = convolve(rows, b, alongOne(options), 'conv1d', 1);
+    const all = a.rank <= 3 ? y : reshape(y, toShape([...batch, ...dims(y).slice(1)]));
+    return first ? swapAxes(all, -2, -1) : all;
+  },
+);
 
 /** The transposed convolution of sequences [n, w, in] with filters [width, out, in]; see `conv2dTranspose`. */
 export const conv1dTranspose: NamedFunction<
   [x: TensorLike, filters: TensorLike, outputShape: ShapeLike | null],
-  ['x', 'filters', 'outputShape'],
+  ['x|input', 'filters', 'outputShape'],
   Omit<Conv1dOptions, 'groups' | 'stride'> & {
     /** 1 by default. */
     readonly strides?: number;
   }
 > = /* @__PURE__ */ defineFunction(
   'nn.conv1dTranspose',
-  { x: kind.tensor, filters: kind.tensor, outputShape: kind.shape },
+  { 'x|input': kind.tensor, filters: kind.tensor, outputShape: kind.shape },
   convKinds,
   (x, filters, outputShape: Shape | null, options) => {
     const op = 'conv1dTranspose';

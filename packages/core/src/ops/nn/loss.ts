@@ -181,9 +181,9 @@ const l2LossOp: Op = defineOp({
 });
 
 /** Σ x² / 2, a scalar. */
-export const l2Loss: NamedFunction<[x: TensorLike], ['x']> = /* @__PURE__ */ defineFunction(
+export const l2Loss: NamedFunction<[x: TensorLike], ['x|t']> = /* @__PURE__ */ defineFunction(
   'nn.l2Loss',
-  { x: kind.tensor },
+  { 'x|t': kind.tensor },
   {},
   (x) => {
     const t = toTensor(x);

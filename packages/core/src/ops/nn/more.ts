@@ -374,7 +374,7 @@ type Dilation = NamedFunction<
     dataFormat: 'NHWC',
     dilations: IntegersLike,
   ],
-  ['input', 'filters', 'strides', 'padding', 'dataFormat', 'dilations']
+  ['input|value', 'filters', 'strides', 'padding', 'dataFormat', 'dilations']
 >;
 const LOWEST: Readonly<Partial<Record<DType, number>>> = {
   float16: -65504,
@@ -395,7 +395,7 @@ const morphology = (name: string, run: Morphology): Dilation =>
   defineFunction(
     `nn.${name}`,
     {
-      input: kind.tensor,
+      'input|value': kind.tensor,
       filters: kind.tensor,
       strides: kind.integers,
       padding: kind.asIs,

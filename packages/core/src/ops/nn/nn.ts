@@ -123,11 +123,11 @@ export { type SpaceToBatchOptions, withSpaceToBatch } from './with-space-to-batc
  */
 export const biasAdd: NamedFunction<
   [x: TensorLike, bias: TensorLike],
-  ['x', 'bias'],
+  ['x|value', 'bias'],
   { dataFormat?: string | null }
 > = /* @__PURE__ */ defineFunction(
   'nn.biasAdd',
-  { x: kind.tensor, bias: kind.tensor },
+  { 'x|value': kind.tensor, bias: kind.tensor },
   { dataFormat: kind.asIs },
   (x, bias, options) => {
     const format = options.dataFormat ?? 'N...C';

@@ -181,13 +181,17 @@ function pool(
   return reshape(y, toShape([n, dims(y)[1], height, width, c]));
 }
 
-type Pooling<S extends Sizes> = NamedFunction<[x: TensorLike, ksize: S], ['x', 'ksize'], PoolOptions<S>>;
+type Pooling<S extends Sizes> = NamedFunction<
+  [x: TensorLike, ksize: S],
+  ['x|input', 'ksize'],
+  PoolOptions<S>
+>;
 
 /** @param called in messages. @param rank how many directions there are; those of x by default. */
 const definePooling = <S extends Sizes>(name: string, op: Op, called: string, rank?: number): Pooling<S> =>
   defineFunction(
     name,
-    { x: kind.tensor, ksize: kind.asIs },
+    { 'x|input': kind.tensor, ksize: kind.asIs },
     { strides: kind.asIs, padding: kind.asIs, dataFormat: kind.asIs },
     (x, ksize, options) =>
       withChannelsLast(x, options, rank, called, (t, turned, first) =>
@@ -225,20 +229,28 @@ export const maxPool3d: Pooling<Size3D> = /* @__PURE__ */ definePooling(
  */
 export const maxPoolWithArgmax: NamedFunction<
   [x: TensorLike, ksize: Size2D],
-  ['x', 'ksize'],
+  ['x|input', 'ksize'],
   Omit<PoolOptions, 'dataFormat'> & {
     /** Of the places; int64 by default. */
     readonly outputType?: 'int32' | 'int64';
+    /** TensorFlow's name of `outputType`. */
+    readonly outputDtype?: 'int32' | 'int64';
     readonly includeBatchInIndex?: boolean;
   },
   { output: Tensor; argmax: Tensor }
 > = /* @__PURE__ */ defineFunction(
   'nn.maxPoolWithArgmax',
-  { x: kind.tensor, ksize: kind.asIs },
-  { strides: kind.asIs, padding: kind.asIs, outputType: kind.asIs, includeBatchInIndex: kind.asIs },
+  { 'x|input': kind.tensor, ksize: kind.asIs },
+  {
+    strides: kind.asIs,
+    padding: kind.asIs,
+    outputType: kind.asIs,
+    outputDtype: kind.asIs,
+    includeBatchInIndex: kind.asIs,
+  },
   (x, ksize, options) => {
     const op = 'MaxPoolWithArgmax';
-    const dtype = options.outputType ?? 'int64';
+    const dtype = options.outputType ?? options.outputDtype ?? 'int64';
     checkDType(dtype, 'index', 'outputType', op);
     const window = perDirection(ksize, 2, 'ksize', op);
     const strides = perDirection(options.strides ?? window, 2, 'strides', op);

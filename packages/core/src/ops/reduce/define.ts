@@ -9,7 +9,11 @@ import type { Tensor } from '../../tensor/tensor.ts';
 import { type ReduceOptions, reduceBy } from '../array/axes.ts';
 
 /** A function of a tensor and the axes that are reduced: one, several, or all (`null` by default). */
-export type Reduction = NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis'], ReduceOptions>;
+export type Reduction = NamedFunction<
+  [x: TensorLike, axis?: AxisLike],
+  ['x|inputTensor|a', 'axis'],
+  ReduceOptions
+>;
 
 /** Declares one. @param reduce the op, or what calls ops. */
 export const defineReduced = /* @__NO_SIDE_EFFECTS__ */ (
@@ -18,7 +22,7 @@ export const defineReduced = /* @__NO_SIDE_EFFECTS__ */ (
 ): Reduction =>
   defineFunction(
     name,
-    { x: kind.tensor, axis: kind.axes },
+    { 'x|inputTensor|a': kind.tensor, axis: kind.axes },
     { keepdims: kind.asIs },
     (x, axis: Axis = null, options) =>
       typeof reduce === 'function' ? reduce(toTensor(x), axis, options) : reduceBy(reduce, x, axis, options),

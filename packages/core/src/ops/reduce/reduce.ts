@@ -192,8 +192,11 @@ const argMinOp: Op = definePosition('ArgMin');
 export interface PositionOptions {
   /** Of the result; int64 by default. */
   readonly dtype?: 'int32' | 'int64';
+  /** TensorFlow's name of `dtype`. */
+  readonly outputType?: 'int32' | 'int64';
 }
-function position(op: Op, x: TensorLike, axis: number, { dtype = 'int64' }: PositionOptions): Tensor {
+function position(op: Op, x: TensorLike, axis: number, options: PositionOptions): Tensor {
+  const dtype = options.dtype ?? options.outputType ?? 'int64';
   const given = toTensor(x);
   const value = given.dtype === 'bool' ? given.cast('uint8') : given;
   checkDType(dtype, 'index', 'dtype', op.name);
@@ -203,21 +206,27 @@ function position(op: Op, x: TensorLike, axis: number, { dtype = 'int64' }: Posi
  * The first position of the largest value along one axis; NaN is passed over. True is larger than false.
  * @param axis 0 by default, as in TensorFlow (NumPy would look at all elements).
  */
-export const argMax: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'axis'], PositionOptions> =
-  defineFunction(
-    'argMax',
-    { x: kind.tensor, axis: kind.axis },
-    { dtype: kind.asIs },
-    (x, axis: number = 0, options) => position(argMaxOp, x, axis, options),
-  );
+export const argMax: NamedFunction<
+  [x: TensorLike, axis?: IntegerLike],
+  ['x|input', 'axis'],
+  PositionOptions
+> = defineFunction(
+  'argMax',
+  { 'x|input': kind.tensor, axis: kind.axis },
+  { dtype: kind.asIs, outputType: kind.asIs },
+  (x, axis: number = 0, options) => position(argMaxOp, x, axis, options),
+);
 /** The first position of the smallest value along one axis (0 by default); NaN is passed over. */
-export const argMin: NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x', 'axis'], PositionOptions> =
-  defineFunction(
-    'argMin',
-    { x: kind.tensor, axis: kind.axis },
-    { dtype: kind.asIs },
-    (x, axis: number = 0, options) => position(argMinOp, x, axis, options),
-  );
+export const argMin: NamedFunction<
+  [x: TensorLike, axis?: IntegerLike],
+  ['x|input', 'axis'],
+  PositionOptions
+> = defineFunction(
+  'argMin',
+  { 'x|input': kind.tensor, axis: kind.axis },
+  { dtype: kind.asIs, outputType: kind.asIs },
+  (x, axis: number = 0, options) => position(argMinOp, x, axis, options),
+);
 
 // ---- truth values
 

@@ -119,12 +119,12 @@ export const std: Reduction = defineReduced('std', (x, axis, options) =>
  */
 export const moments: NamedFunction<
   [x: TensorLike, axis?: AxisLike],
-  ['x', 'axis'],
+  ['x', 'axis|axes'],
   ReduceOptions,
   [mean: Tensor, variance: Tensor]
 > = defineFunction(
   'moments',
-  { x: kind.tensor, axis: kind.axes },
+  { x: kind.tensor, 'axis|axes': kind.axes },
   { keepdims: kind.asIs },
   (x, axis: Axis = null, options) => {
     const given = toTensor(x);
@@ -205,11 +205,11 @@ export type NormOrder = 'euclidean' | 'fro' | number;
  */
 export const norm: NamedFunction<
   [x: TensorLike, ord?: NormOrder, axis?: AxisLike],
-  ['x', 'ord', 'axis'],
+  ['x|tensor', 'ord', 'axis'],
   ReduceOptions
 > = defineFunction(
   'norm',
-  { x: kind.tensor, ord: kind.asIs, axis: kind.axes },
+  { 'x|tensor': kind.tensor, ord: kind.asIs, axis: kind.axes },
   { keepdims: kind.asIs },
   (x, ord = 'euclidean', axis: Axis = null, options) => {
     const given = toTensor(x);
@@ -306,11 +306,11 @@ const countNonzeroOp: Op = defineOp({
  */
 export const countNonzero: NamedFunction<
   [x: TensorLike, axis?: AxisLike],
-  ['x', 'axis'],
+  ['x|input', 'axis'],
   ReduceOptions & { readonly dtype?: 'int32' | 'int64' }
 > = defineFunction(
   'countNonzero',
-  { x: kind.tensor, axis: kind.axes },
+  { 'x|input': kind.tensor, axis: kind.axes },
   { keepdims: kind.asIs, dtype: kind.asIs },
   (x, axis: Axis = null, options) => {
     const value = toTensor(x);
@@ -324,9 +324,9 @@ export const countNonzero: NamedFunction<
 );
 
 /** The share of the elements that are 0, a float32 scalar; NaN of nothing. */
-export const zeroFraction: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+export const zeroFraction: NamedFunction<[x: TensorLike], ['x|value']> = defineFunction(
   'zeroFraction',
-  { x: kind.tensor },
+  { 'x|value': kind.tensor },
   {},
   (x) => {
     const value = toTensor(x);
@@ -396,10 +396,10 @@ const clipByNormOp: Op = defineOp({
  */
 export const clipByNorm: NamedFunction<
   [x: TensorLike, clipNorm: TensorLike, axes?: AxisLike],
-  ['x', 'clipNorm', 'axes']
+  ['x|t', 'clipNorm', 'axes']
 > = defineFunction(
   'clipByNorm',
-  { x: kind.tensor, clipNorm: kind.tensor, axes: kind.axes },
+  { 'x|t': kind.tensor, clipNorm: kind.tensor, axes: kind.axes },
   {},
   (x, clipNorm, axes: Axis = null) => {
     if (typeof clipNorm === 'number' && !(clipNorm > 0)) {

@@ -58,12 +58,13 @@ export const ones: Filled = defineFunction(
 );
 
 /** A tensor of values: numbers, lists, arrays or tensors; of their dtype unless another is given. */
-export const array: NamedFunction<[x: TensorLike, dtype?: DType | null], ['x', 'dtype']> = defineFunction(
-  named('array'),
-  { x: kind.tensor, dtype: kind.asIs },
-  {},
-  (x, dtype: DType | null = null) => converted(x, dtype),
-);
+export const array: NamedFunction<[x: TensorLike, dtype?: DType | null], ['x|val|a', 'dtype']> =
+  defineFunction(
+    named('array'),
+    { 'x|val|a': kind.tensor, dtype: kind.asIs },
+    {},
+    (x, dtype: DType | null = null) => converted(x, dtype),
+  );
 
 const converted = (x: TensorLike, dtype: DType | null): Tensor => {
   const t = toTensor(x, dtype ?? undefined);
@@ -119,10 +120,10 @@ function filled(shape: Shape, value: TensorLike, dtype: DType): Tensor {
 /** A tensor like another one, with one value throughout. */
 export const fullLike: NamedFunction<
   [x: TensorLike, fillValue: TensorLike, dtype?: DType | null],
-  ['x', 'fillValue', 'dtype']
+  ['x|a', 'fillValue', 'dtype']
 > = defineFunction(
   named('fullLike'),
-  { x: kind.tensor, fillValue: kind.tensor, dtype: kind.asIs },
+  { 'x|a': kind.tensor, fillValue: kind.tensor, dtype: kind.asIs },
   {},
   (x, fillValue, dtype: DType | null = null) => {
     const t = toTensor(x);
@@ -141,12 +142,13 @@ export const empty: NamedFunction<[shape: ShapeLike, dtype?: DType | null], ['sh
   );
 
 /** A tensor like another one, whose values do not matter; they are 0. */
-export const emptyLike: NamedFunction<[x: TensorLike, dtype?: DType | null], ['x', 'dtype']> = defineFunction(
-  named('emptyLike'),
-  { x: kind.tensor, dtype: kind.asIs },
-  {},
-  (x, dtype: DType | null = null) => zerosLike(x, dtype ?? undefined),
-);
+export const emptyLike: NamedFunction<[x: TensorLike, dtype?: DType | null], ['x|a', 'dtype']> =
+  defineFunction(
+    named('emptyLike'),
+    { 'x|a': kind.tensor, dtype: kind.asIs },
+    {},
+    (x, dtype: DType | null = null) => zerosLike(x, dtype ?? undefined),
+  );
 
 /** Ones up to a diagonal, zeros above: `column ≤ row + k`. */
 const below = (rows: Dim, columns: Dim, k: number): Tensor =>

@@ -149,13 +149,18 @@ export const trunc: Unary = unary('trunc', (x) =>
 );
 
 /** x rounded to so many decimals, halves to even; negative `decimals` round tens, hundreds and so on. */
-export const round: NamedFunction<[x: TensorLike, decimals?: IntegerLike], ['x', 'decimals']> =
-  defineFunction(named('round'), { x: kind.tensor, decimals: integerKind }, {}, (x, decimals: number = 0) => {
-    const t = toTensor(x);
-    if (decimals === 0) return isFloating(t.dtype) ? coreRound(t) : t.identity();
-    const factor = 10 ** decimals;
-    return coreRound(floating(t).mul(factor)).div(factor).cast(t.dtype);
-  });
+export const round: NamedFunction<[x: TensorLike, decimals?: IntegerLike], ['x|a', 'decimals']> =
+  defineFunction(
+    named('round'),
+    { 'x|a': kind.tensor, decimals: integerKind },
+    {},
+    (x, decimals: number = 0) => {
+      const t = toTensor(x);
+      if (decimals === 0) return isFloating(t.dtype) ? coreRound(t) : t.identity();
+      const factor = 10 ** decimals;
+      return coreRound(floating(t).mul(factor)).div(factor).cast(t.dtype);
+    },
+  );
 
 // ---- kinds of numbers
 
@@ -213,7 +218,7 @@ export const logaddexp2: Binary = binaryFloat('logaddexp2', (a, b) =>
 /** x1 · 2^x2. */
 export const ldexp: Binary = defineFunction(
   named('ldexp'),
-  { x1: kind.tensor, x2: kind.tensor },
+  { 'x1|a': kind.tensor, 'x2|b': kind.tensor },
   {},
   (x1, x2) => {
     const x = floating(x1);
@@ -268,16 +273,18 @@ export const lcm: Binary = binary('lcm', (a, b) => {
 // ---- limits and choices
 
 /** x limited to `xMin` … `xMax`. */
-export const clip: NamedFunction<[x: TensorLike, xMin: TensorLike, xMax: TensorLike], ['x', 'xMin', 'xMax']> =
-  defineFunction(
-    named('clip'),
-    { x: kind.tensor, xMin: kind.tensor, xMax: kind.tensor },
-    {},
-    (x, xMin, xMax) => {
-      const t = toTensor(x);
-      return clipByValue(t.dtype === 'bool' ? t.cast('int32') : t, xMin, xMax);
-    },
-  );
+export const clip: NamedFunction<
+  [x: TensorLike, xMin: TensorLike, xMax: TensorLike],
+  ['x|a', 'xMin|aMin', 'xMax|aMax']
+> = defineFunction(
+  named('clip'),
+  { 'x|a': kind.tensor, 'xMin|aMin': kind.tensor, 'xMax|aMax': kind.tensor },
+  {},
+  (x, xMin, xMax) => {
+    const t = toTensor(x);
+    return clipByValue(t.dtype === 'bool' ? t.cast('int32') : t, xMin, xMax);
+  },
+);
 
 /**
  * x1 where the condition is true or not 0, x2 elsewhere; all three broadcast. Without x1 and x2, the places of the true elements: int32
@@ -285,17 +292,17 @@ export const clip: NamedFunction<[x: TensorLike, xMin: TensorLike, xMax: TensorL
  */
 export const where: NamedFunction<
   [condition: TensorLike, x1?: TensorLike | null, x2?: TensorLike | null],
-  ['condition', 'x1', 'x2']
+  ['condition', 'x1|x', 'x2|y']
 > = defineFunction<
   NamedFunction<
     [condition: TensorLike, x1?: TensorLike | null, x2?: TensorLike | null],
-    ['condition', 'x1', 'x2'],
+    ['condition', 'x1|x', 'x2|y'],
     unknown,
     unknown
   >
 >(
   named('where'),
-  { condition: kind.tensor, x1: kind.tensor, x2: kind.tensor },
+  { condition: kind.tensor, 'x1|x': kind.tensor, 'x2|y': kind.tensor },
   {},
   (condition, x1: TensorLike | null = null, x2: TensorLike | null = null) => {
     const is = cast(condition, 'bool');
@@ -365,7 +372,7 @@ interface Closeness {
   /** Whether NaN equals NaN; false by default. */
   readonly equalNan?: boolean;
 }
-type Near = NamedFunction<[x1: TensorLike, x2: TensorLike], ['x1', 'x2'], Closeness>;
+type Near = NamedFunction<[x1: TensorLike, x2: TensorLike], ['x1|a', 'x2|b'], Closeness>;
 const closeness = { rtol: kind.asIs, atol: kind.asIs, equalNan: kind.asIs };
 
 function near(x1: TensorLike, x2: TensorLike, { rtol = 1e-5, atol = 1e-8, equalNan }: Closeness): Tensor {
@@ -379,14 +386,14 @@ function near(x1: TensorLike, x2: TensorLike, { rtol = 1e-5, atol = 1e-8, equalN
 /** Whether |x1 − x2| ≤ atol + rtol · |x2|, for each element. */
 export const isclose: Near = defineFunction(
   named('isclose'),
-  { x1: kind.tensor, x2: kind.tensor },
+  { 'x1|a': kind.tensor, 'x2|b': kind.tensor },
   closeness,
   (x1, x2, options) => near(x1, x2, options),
 );
 /** Whether |x1 − x2| ≤ atol + rtol · |x2| for all elements: one bool. */
 export const allclose: Near = defineFunction(
   named('allclose'),
-  { x1: kind.tensor, x2: kind.tensor },
+  { 'x1|a': kind.tensor, 'x2|b': kind.tensor },
   closeness,
   (x1, x2, options) => near(x1, x2, options).all(),
 );

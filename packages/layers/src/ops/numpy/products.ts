@@ -41,10 +41,10 @@ export const vdot: Binary = binary('vdot', (a, b) => {
 /** Sums of products along axes of both: the last and first so many, or two lists. */
 export const tensordot: NamedFunction<
   [x1: TensorLike, x2: TensorLike, axes?: IntegerLike | readonly (IntegerLike | readonly IntegerLike[])[]],
-  ['x1', 'x2', 'axes']
+  ['x1|a', 'x2|b', 'axes']
 > = defineFunction(
   named('tensordot'),
-  { x1: kind.tensor, x2: kind.tensor, axes: kind.axisLists },
+  { 'x1|a': kind.tensor, 'x2|b': kind.tensor, axes: kind.axisLists },
   {},
   (x1, x2, axes: unknown = 2) => {
     const [a, b] = pair(x1, x2, named('tensordot'));
@@ -65,7 +65,7 @@ export const kron: Binary = binary('kron', (x1, x2) => {
 /** The cross product of vectors of 2 or 3 elements, along an axis of each; of two vectors of the plane a number. */
 export const cross: NamedFunction<
   [x1: TensorLike, x2: TensorLike],
-  ['x1', 'x2'],
+  ['x1|a', 'x2|b'],
   {
     readonly axisa?: IntegerLike;
     readonly axisb?: IntegerLike;
@@ -75,7 +75,7 @@ export const cross: NamedFunction<
   }
 > = defineFunction(
   named('cross'),
-  { x1: kind.tensor, x2: kind.tensor },
+  { 'x1|a': kind.tensor, 'x2|b': kind.tensor },
   { axisa: kind.axis, axisb: kind.axis, axisc: kind.axis, axis: kind.axis },
   (x1, x2, { axisa = -1, axisb = -1, axisc = -1, axis = null }) => {
     const [a, b] = pair(x1, x2, named('cross'));

@@ -70,7 +70,7 @@ export const ptp: Along = along('ptp', (x, axis, options) => x.max(axis, options
 /** The product over axes. */
 export const prod: Along<Keepdims & { readonly dtype?: DType | null }> = defineFunction(
   named('prod'),
-  { x: kind.tensor, axis: kind.axes },
+  { 'x|a': kind.tensor, axis: kind.axes },
   { keepdims: kind.asIs, dtype: kind.asIs },
   (x, axis: Axis = null, { dtype = null, keepdims }) => {
     const t = numbers(x);
@@ -82,7 +82,7 @@ type Extreme = Along<Keepdims & { readonly initial?: number | null }>;
 const extreme = (name: string, of: 'max' | 'min', both: typeof maximum): Extreme =>
   defineFunction(
     named(name),
-    { x: kind.tensor, axis: kind.axes },
+    { 'x|a': kind.tensor, axis: kind.axes },
     { keepdims: kind.asIs, initial: kind.asIs },
     (x, axis: Axis = null, { keepdims, initial = null }) => {
       const t = toTensor(x);
@@ -291,10 +291,10 @@ export const nanmedian: Along = along(
 /** The mean along an axis, each element counting as much as its weight. */
 export const average: NamedFunction<
   [x: TensorLike, axis?: AxisLike, weights?: TensorLike | null],
-  ['x', 'axis', 'weights']
+  ['x|a', 'axis', 'weights']
 > = defineFunction(
   named('average'),
-  { x: kind.tensor, axis: kind.axes, weights: kind.tensor },
+  { 'x|a': kind.tensor, axis: kind.axes, weights: kind.tensor },
   {},
   (x, axis: Axis = null, weights: TensorLike | null = null) => {
     if (weights === null) return floating(x).mean(axis);

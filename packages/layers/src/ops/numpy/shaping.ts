@@ -67,24 +67,28 @@ const tensors = (xs: readonly TensorLike[], name: string): Tensor[] => {
   return list.map((x) => (x.dtype === type ? x : x.cast(type)));
 };
 
-type Join<O = unknown> = NamedFunction<[xs: readonly TensorLike[], axis?: IntegerLike], ['xs', 'axis'], O>;
+type Join<O = unknown> = NamedFunction<
+  [xs: readonly TensorLike[], axis?: IntegerLike],
+  ['xs|arys|arrays', 'axis'],
+  O
+>;
 
 /** Several tensors one behind the other along an axis, the first by default. */
 export const concatenate: Join = defineFunction(
   named('concatenate'),
-  { xs: kind.asIs, axis: kind.axis },
+  { 'xs|arys|arrays': kind.asIs, axis: kind.axis },
   {},
   (xs, axis: number = 0) => concat(tensors(xs, 'concatenate'), axis),
 );
 
-type Joined = NamedFunction<[xs: readonly TensorLike[]], ['xs']>;
+type Joined = NamedFunction<[xs: readonly TensorLike[]], ['xs|tup']>;
 const joined = (
   name: string,
   rank: number,
   form: (x: Tensor) => Tensor,
   axis: (rank: number) => number,
 ): Joined =>
-  defineFunction(named(name), { xs: kind.asIs }, {}, (xs) => {
+  defineFunction(named(name), { 'xs|tup': kind.asIs }, {}, (xs) => {
     const list = tensors(xs, name).map((x) => (x.rank < rank ? form(x) : x));
     return concat(list, axis(list[0].rank));
   });
@@ -113,10 +117,10 @@ export const dstack: Joined = joined(
 /** x1 and then x2 along an axis; both as lists of their elements by default. */
 export const append: NamedFunction<
   [x1: TensorLike, x2: TensorLike, axis?: IntegerLike | null],
-  ['x1', 'x2', 'axis']
+  ['x1|arr', 'x2|values', 'axis']
 > = defineFunction(
   named('append'),
-  { x1: kind.tensor, x2: kind.tensor, axis: kind.axis },
+  { 'x1|arr': kind.tensor, 'x2|values': kind.tensor, axis: kind.axis },
   {},
   (x1, x2, axis: number | null = null) => {
     const list = pair(x1, x2, named('append'));
@@ -129,13 +133,13 @@ export const append: NamedFunction<
 type Parts = IntegerLike | readonly IntegerLike[];
 type Split = NamedFunction<
   [x: TensorLike, indicesOrSections: Parts, axis?: IntegerLike],
-  ['x', 'indicesOrSections', 'axis'],
+  ['x|ary', 'indicesOrSections', 'axis'],
   unknown,
   Tensor[]
 >;
 type SplitAt = NamedFunction<
   [x: TensorLike, indicesOrSections: Parts],
-  ['x', 'indicesOrSections'],
+  ['x|ary', 'indicesOrSections'],
   unknown,
   Tensor[]
 >;
@@ -161,7 +165,7 @@ function parts(x: Tensor, given: number | readonly number[], axis: number, uneve
   const ends = [...places.slice(1), size];
   return x.split(toShape(ends.map((end, i) => maxDims(0, subDims(end, places[i])))), axis);
 }
-const splitArguments = { x: kind.tensor, indicesOrSections: kind.oneOrMore };
+const splitArguments = { 'x|ary': kind.tensor, indicesOrSections: kind.oneOrMore };
 const split: Split = defineFunction(
   named('split'),
   { ...splitArguments, axis: kind.axis },
@@ -197,18 +201,16 @@ export const dsplit: SplitAt = splitAt('dsplit', () => 2);
 // ---- shapes and axes
 
 /** The same elements in another shape, of which one size may be −1. */
-export const reshape: NamedFunction<[x: TensorLike, newshape: ShapeLike], ['x', 'newshape']> = defineFunction(
-  named('reshape'),
-  { x: kind.tensor, newshape: kind.shape },
-  {},
-  (x, newshape: Shape) => toTensor(x).reshape(newshape),
-);
+export const reshape: NamedFunction<[x: TensorLike, newshape: ShapeLike], ['x|a', 'newshape']> =
+  defineFunction(named('reshape'), { 'x|a': kind.tensor, newshape: kind.shape }, {}, (x, newshape: Shape) =>
+    toTensor(x).reshape(newshape),
+  );
 
 /** The axes in another order, reversed by default. */
-export const transpose: NamedFunction<[x: TensorLike, axes?: IntegersLike | null], ['x', 'axes']> =
+export const transpose: NamedFunction<[x: TensorLike, axes?: IntegersLike | null], ['x|a', 'axes']> =
   defineFunction(
     named('transpose'),
-    { x: kind.tensor, axes: kind.integers },
+    { 'x|a': kind.tensor, axes: kind.integers },
     {},
     (x, axes: readonly number[] | null = null) => toTensor(x).transpose(axes),
   );
@@ -216,10 +218,10 @@ export const transpose: NamedFunction<[x: TensorLike, axes?: IntegersLike | null
 /** Axes in other places; the others keep their order. */
 export const moveaxis: NamedFunction<
   [x: TensorLike, source: IntegerLike | IntegersLike, destination: IntegerLike | IntegersLike],
-  ['x', 'source', 'destination']
+  ['x|a', 'source', 'destination']
 > = defineFunction(
   named('moveaxis'),
-  { x: kind.tensor, source: kind.axes, destination: kind.axes },
+  { 'x|a': kind.tensor, source: kind.axes, destination: kind.axes },
   {},
   (x, source: number | readonly number[], destination: number | readonly number[]) => {
     const t = toTensor(x);
@@ -238,9 +240,9 @@ export const moveaxis: NamedFunction<
 );
 
 /** The elements in reverse along axes, all by default. */
-export const flip: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x', 'axis']> = defineFunction(
+export const flip: NamedFunction<[x: TensorLike, axis?: AxisLike], ['x|m', 'axis']> = defineFunction(
   named('flip'),
-  { x: kind.tensor, axis: kind.axes },
+  { 'x|m': kind.tensor, axis: kind.axes },
   {},
   (x, axis: Axis = null) => {
     const t = toTensor(x);
@@ -255,10 +257,10 @@ export const flipud: Unary = unary('flipud', (x) => reverse(x, 0));
 /** x turned `k` times by 90 degrees, from the first of two axes to the second. */
 export const rot90: NamedFunction<
   [array: TensorLike, k?: IntegerLike, axes?: IntegersLike],
-  ['array', 'k', 'axes']
+  ['array|m', 'k', 'axes']
 > = defineFunction(
   named('rot90'),
-  { array: kind.tensor, k: integerKind, axes: kind.integers },
+  { 'array|m': kind.tensor, k: integerKind, axes: kind.integers },
   {},
   (array, k: number = 1, axes: readonly number[] = [0, 1]) => {
     const x = toTensor(array);
@@ -275,10 +277,10 @@ export const rot90: NamedFunction<
 /** The elements moved along axes, those at one end to the other; as one list by default. */
 export const roll: NamedFunction<
   [x: TensorLike, shift: IntegerLike | IntegersLike, axis?: IntegerLike | IntegersLike | null],
-  ['x', 'shift', 'axis']
+  ['x|a', 'shift', 'axis']
 > = defineFunction(
   named('roll'),
-  { x: kind.tensor, shift: kind.asIs, axis: kind.axes },
+  { 'x|a': kind.tensor, shift: kind.asIs, axis: kind.axes },
   {},
   (x, shift, axis: number | readonly number[] | null = null) => {
     const t = toTensor(x);
@@ -289,24 +291,31 @@ export const roll: NamedFunction<
 /** Each element so many times along an axis; of all as one list by default. */
 export const repeat: NamedFunction<
   [x: TensorLike, repeats: IntegerLike | IntegersLike, axis?: IntegerLike | null],
-  ['x', 'repeats', 'axis']
+  ['x|a', 'repeats', 'axis']
 > = defineFunction(
   named('repeat'),
-  { x: kind.tensor, repeats: kind.asIs, axis: kind.axis },
+  { 'x|a': kind.tensor, repeats: kind.asIs, axis: kind.axis },
   {},
   (x, repeats, axis: number | null = null) => coreRepeat(x, repeats, axis),
 );
 
 /** x so many times along each axis; a shorter list is for the last axes. */
-export const tile: NamedFunction<[x: TensorLike, repeats: IntegerLike | IntegersLike], ['x', 'repeats']> =
-  defineFunction(named('tile'), { x: kind.tensor, repeats: kind.sizes }, {}, (x, repeats: number | Shape) => {
+export const tile: NamedFunction<
+  [x: TensorLike, repeats: IntegerLike | IntegersLike],
+  ['x|a', 'repeats|reps']
+> = defineFunction(
+  named('tile'),
+  { 'x|a': kind.tensor, 'repeats|reps': kind.sizes },
+  {},
+  (x, repeats: number | Shape) => {
     const t = toTensor(x);
     const times: Dim[] = [...dims({ shape: Array.isArray(repeats) ? repeats : [repeats as number] })];
     while (times.length < t.rank) times.unshift(1);
     const extra = times.length - t.rank;
     const own = extra === 0 ? t : t.reshape(toShape([...new Array<number>(extra).fill(1), ...dims(t)]));
     return coreTile(own, toShape(times));
-  });
+  },
+);
 
 /** What `pad` puts outside: a constant, mirrored elements without or with the border. */
 export type PadMode = 'constant' | 'reflect' | 'symmetric';
@@ -321,10 +330,10 @@ export const pad: NamedFunction<
     mode?: PadMode,
     constantValues?: number | null,
   ],
-  ['x', 'padWidth', 'mode', 'constantValues']
+  ['x|array', 'padWidth', 'mode', 'constantValues']
 > = defineFunction(
   named('pad'),
-  { x: kind.tensor, padWidth: kind.asIs, mode: kind.asIs, constantValues: kind.asIs },
+  { 'x|array': kind.tensor, padWidth: kind.asIs, mode: kind.asIs, constantValues: kind.asIs },
   {},
   (x, padWidth, mode: PadMode = 'constant', constantValues: number | null = null) => {
     const t = toTensor(x);
@@ -381,11 +390,11 @@ function onDiagonal(x: Tensor, k: number): Tensor {
   return hit.where(wide.expandDims(-2), x.dtype === 'bool' ? false : 0);
 }
 
-type Diagonal = NamedFunction<[x: TensorLike, k?: IntegerLike], ['x', 'k']>;
+type Diagonal = NamedFunction<[x: TensorLike, k?: IntegerLike], ['x|v', 'k']>;
 /** The matrix with a vector on its diagonal of number `k`; of a matrix that diagonal. */
 export const diag: Diagonal = defineFunction(
   named('diag'),
-  { x: kind.tensor, k: integerKind },
+  { 'x|v': kind.tensor, k: integerKind },
   {},
   (x, k: number = 0) => {
     const t = toTensor(x);
@@ -396,19 +405,19 @@ export const diag: Diagonal = defineFunction(
 /** The matrix with all elements of x on its diagonal of number `k`. */
 export const diagflat: Diagonal = defineFunction(
   named('diagflat'),
-  { x: kind.tensor, k: integerKind },
+  { 'x|v': kind.tensor, k: integerKind },
   {},
   (x, k: number = 0) => onDiagonal(toTensor(x).flatten(), k),
 );
 
 type OfDiagonal = NamedFunction<
   [x: TensorLike, offset?: IntegerLike, axis1?: IntegerLike, axis2?: IntegerLike],
-  ['x', 'offset', 'axis1', 'axis2']
+  ['x|a', 'offset', 'axis1', 'axis2']
 >;
 const ofDiagonal = (name: string, of: (d: Tensor) => Tensor): OfDiagonal =>
   defineFunction(
     named(name),
-    { x: kind.tensor, offset: integerKind, axis1: kind.axis, axis2: kind.axis },
+    { 'x|a': kind.tensor, offset: integerKind, axis1: kind.axis, axis2: kind.axis },
     {},
     (x, offset: number = 0, axis1: number = 0, axis2: number = 1) =>
       of(diagonalOf(matrices(toTensor(x), axis1, axis2, name), offset)),
@@ -425,10 +434,10 @@ export const trace: OfDiagonal = ofDiagonal('trace', (d) =>
 /** The elements in places along an axis; of all as one list by default. Negative places count from the end. */
 export const take: NamedFunction<
   [x: TensorLike, indices: TensorLike, axis?: IntegerLike | null],
-  ['x', 'indices', 'axis']
+  ['x|a', 'indices', 'axis']
 > = defineFunction(
   named('take'),
-  { x: kind.tensor, indices: kind.tensor, axis: kind.axis },
+  { 'x|a': kind.tensor, indices: kind.tensor, axis: kind.axis },
   {},
   (x, indices, axis: number | null = null) => {
     const t = axis === null ? toTensor(x).flatten() : toTensor(x);
@@ -445,10 +454,10 @@ function fromStart(indices: TensorLike, size: Dim): Tensor {
 /** For each place along an axis the element there; the other axes of both agree. Of all as one list by default. */
 export const takeAlongAxis: NamedFunction<
   [x: TensorLike, indices: TensorLike, axis?: IntegerLike | null],
-  ['x', 'indices', 'axis']
+  ['x|arr', 'indices', 'axis']
 > = defineFunction(
   named('takeAlongAxis'),
-  { x: kind.tensor, indices: kind.tensor, axis: kind.axis },
+  { 'x|arr': kind.tensor, indices: kind.tensor, axis: kind.axis },
   {},
   (x, indices, axis: number | null = null) => {
     const t = axis === null ? toTensor(x).flatten() : toTensor(x);
