@@ -8,6 +8,10 @@ export { doStmt, whileStmt } from './runtime/loop.ts';
 export {
   add,
   before,
+  bitAnd,
+  bitNot,
+  bitOr,
+  bitXor,
   dec,
   div,
   eq,
@@ -22,8 +26,12 @@ export {
   ne,
   neg,
   not,
+  plus,
   pow,
   rem,
+  shiftLeft,
+  shiftRight,
+  shiftUnsigned,
   sub,
 } from './runtime/operators.ts';
 export { BREAK, CONTINUE, returned, value } from './runtime/signal.ts';

@@ -1,7 +1,7 @@
 // What is certain about values before the code runs: which are never tensors.
 import type { Node } from 'oxc-parser';
 import { boundNames } from './names.ts';
-import { ASKING, BINARY } from './source-unit.ts';
+import { ASKING, BINARY, UNARY } from './source-unit.ts';
 import { bare, children, type Func, isClass, isFunction } from './syntax.ts';
 
 /** Names of which it is certain that they never hold tensors. */
@@ -33,7 +33,7 @@ export function isHost(node: Node, names: HostNames): boolean {
     case 'TSTypeAssertion':
       return isHost(node.expression, names);
     case 'UnaryExpression':
-      return (node.operator !== '-' && node.operator !== '!') || isHost(node.argument, names);
+      return !UNARY.has(node.operator) || isHost(node.argument, names);
     case 'UpdateExpression':
       return isHost(node.argument, names);
     case 'BinaryExpression':
@@ -177,13 +177,41 @@ export function ownNames(fn: Func): ReadonlySet<string> {
   return variablesOf(fn).own;
 }
 
-/** The names of a function's own variables that are lists written where they are declared. */
+/** Methods, and functions of the library, that make a list. */
+const MAKING = new Set([
+  'unstack',
+  'split',
+  'from',
+  'of',
+  'map',
+  'filter',
+  'slice',
+  'concat',
+  'toSorted',
+  'toReversed',
+  'flat',
+  'flatMap',
+]);
+
+/** Whether an expression makes a list, where it makes one that code assigns elements of. */
+function makesList(value: Node): boolean {
+  if (value.type === 'ArrayExpression') return true;
+  return (
+    value.type === 'CallExpression' &&
+    value.callee.type === 'MemberExpression' &&
+    !value.callee.computed &&
+    value.callee.property.type === 'Identifier' &&
+    MAKING.has(value.callee.property.name)
+  );
+}
+
+/** The names of a function's own variables that are lists made where they are declared. */
 export function listNames(fn: Func): ReadonlySet<string> {
   const names = new Set<string>();
   for (const [name, local] of variablesOf(fn).locals) {
     const [only, ...others] = local?.values ?? [];
     const value = only === undefined ? undefined : bare(only);
-    if (others.length === 0 && value?.type === 'ArrayExpression') names.add(name);
+    if (others.length === 0 && value !== undefined && makesList(value)) names.add(name);
   }
   return names;
 }

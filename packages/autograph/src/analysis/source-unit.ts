@@ -21,7 +21,20 @@ export const BINARY: Readonly<Record<string, string>> = {
   '!=': 'looseNe',
   '===': 'eq',
   '!==': 'ne',
+  '&': 'bitAnd',
+  '|': 'bitOr',
+  '^': 'bitXor',
+  '<<': 'shiftLeft',
+  '>>': 'shiftRight',
+  '>>>': 'shiftUnsigned',
 };
+/** Those of one operand. */
+export const UNARY: ReadonlyMap<string, string> = new Map([
+  ['-', 'neg'],
+  ['!', 'not'],
+  ['+', 'plus'],
+  ['~', 'bitNot'],
+]);
 /** Methods of arrays that take a predicate. */
 export const ASKING: ReadonlySet<string> = new Set([
   'filter',

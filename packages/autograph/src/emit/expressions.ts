@@ -4,7 +4,7 @@ import { isOptOut } from '../analysis/directives.ts';
 import { isHost } from '../analysis/host-analysis.ts';
 import { assignedIn, memberPath, pushedName } from '../analysis/names.ts';
 import type { Scope } from '../analysis/scope.ts';
-import { ASKING, asItIs, BINARY, type Unit, within } from '../analysis/source-unit.ts';
+import { ASKING, asItIs, BINARY, UNARY, type Unit, within } from '../analysis/source-unit.ts';
 import { bare, type Func, isClass, isFunction, type Node } from '../analysis/syntax.ts';
 import { AutographError } from '../errors.ts';
 import { type Code, code, madeFrom } from './code-fragments.ts';
@@ -68,7 +68,7 @@ export class Expressions {
         return code`${ag}.${op}(${this.expression(node.left)}, ${this.expression(node.right)})`;
       }
       case 'UnaryExpression': {
-        const op = node.operator === '-' ? 'neg' : node.operator === '!' ? 'not' : undefined;
+        const op = UNARY.get(node.operator);
         if (node.operator === 'delete') return this.#delete(node.argument, node);
         if (op === undefined || isHost(node.argument, this.#scope.hosts)) break;
         return code`${ag}.${op}(${this.expression(node.argument)})`;

@@ -3,7 +3,7 @@
 
 import { isOptOut } from '../analysis/directives.ts';
 import { type HostNames, isHost } from '../analysis/host-analysis.ts';
-import { ASKING, asItIs, BINARY, type Unit, within } from '../analysis/source-unit.ts';
+import { ASKING, asItIs, BINARY, UNARY, type Unit, within } from '../analysis/source-unit.ts';
 import { bare, type Func, isClass, isFunction, type Node } from '../analysis/syntax.ts';
 import { AutographError } from '../errors.ts';
 import { type Code, code, madeFrom } from './code-fragments.ts';
@@ -187,12 +187,12 @@ export class Light {
 
   #unary(node: Node & { type: 'UnaryExpression' }): Code {
     const { operator, argument } = node;
-    const op = operator === '-' ? 'neg' : operator === '!' ? 'not' : undefined;
+    const op = UNARY.get(operator);
     if (op === undefined || isHost(argument, this.#names)) return within(node, (child) => this.node(child));
     const used = this.#used;
     const { first, text } = this.#operand(argument, false);
     this.#used = used;
-    const fast = operator === '-' ? `typeof ${text} === 'number'` : `typeof ${text} !== 'object'`;
+    const fast = operator === '!' ? `typeof ${text} !== 'object'` : `typeof ${text} === 'number'`;
     const set = first === null ? [] : code`${first}, `;
     return code`(${set}${fast} ? ${operator}${text} : ${this.#ag}.${op}(${text}))`;
   }

@@ -11,7 +11,7 @@ import {
 } from '../analysis/names.ts';
 import type { Scope } from '../analysis/scope.ts';
 import { asItIs, type Unit, within } from '../analysis/source-unit.ts';
-import { children, isClass, isFunction, type Node } from '../analysis/syntax.ts';
+import { bare, children, isClass, isFunction, type Node } from '../analysis/syntax.ts';
 import { AutographError } from '../errors.ts';
 import { type Code, code, madeFrom, type Piece, span } from './code-fragments.ts';
 import type { Expressions } from './expressions.ts';
@@ -224,7 +224,7 @@ export class Statements {
           return code`${ag}.forOf(${over}, (${this.#expressions.target(pattern)}) => ${again ? code`{ ${made} }` : made}, ${state}, ${this.#unit.at(s)})`;
         }
         const inside = this.#body(body, turn);
-        return code`${ag}.forOf(${over}, (${ag}v) => { ${this.#expressions.target(left)} = ${ag}v; return ${ag}.block(() => ${inside}); }, ${this.#state([s], false)}, ${this.#unit.at(s)})`;
+        return code`${ag}.forOf(${over}, (${ag}v) => { ${this.#expressions.target(left)} = ${ag}v; return ${ag}.block(() => ${inside}); }, ${this.#state([s], false, new Set(boundNames(bare(left))))}, ${this.#unit.at(s)})`;
       }
       default:
     }

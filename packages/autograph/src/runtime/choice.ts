@@ -2,7 +2,7 @@
 import type { Tensor } from '@eagre/core';
 import { cond, type TensorArray } from '@eagre/graph';
 import { EndlessError, inFrame } from './frames.ts';
-import { decode, encode, type Kind, kindOf, Retry, sameKind, unified } from './kinds.ts';
+import { again, decode, encode, type Kind, kindOf, kindsFound, Retry, sameKind, unified } from './kinds.ts';
 import { copyOf, elementsIn, refill, unchanged } from './lists.ts';
 import { type Outcome, returned, Signal } from './signal.ts';
 import { asTensor, not, type Truth, truth } from './truth.ts';
@@ -20,8 +20,6 @@ export type State = readonly [
   first?: readonly number[],
 ];
 
-/** Of branches with several of which each only knows itself, the kinds that were found last: those to try first. */
-const found = new Map<string, readonly Kind[]>();
 const ATTEMPTS = 20;
 
 interface Way {
@@ -91,7 +89,9 @@ function choose(
       return unified(x[i], y[i], naming(i));
     });
   };
-  let kinds = found.get(site);
+  // Of branches with several of which each only knows itself.
+  const found = kindsFound();
+  let kinds: readonly Kind[] | undefined = found.get(site)?.map(again);
   if (kinds?.length !== names.length) kinds = undefined;
   let hinted = kinds !== undefined;
   for (let attempt = 0; ; attempt++) {
@@ -129,9 +129,12 @@ function choose(
     } catch (error) {
       state?.[1](before);
       if (attempt >= ATTEMPTS || error instanceof EndlessError) throw error;
-      if (error instanceof Retry) kinds = error.kinds;
-      else if (hinted) kinds = undefined;
-      else throw error;
+      if (error instanceof Retry) {
+        kinds = error.kinds;
+        continue;
+      }
+      if (!hinted) throw error;
+      kinds = undefined;
       hinted = false;
     }
   }

@@ -1,14 +1,32 @@
 // What the variables of branches and loops are in a graph, and what is the same in all of them.
 import { constant, type DType, Tensor, Variable, zeros } from '@eagre/core';
-import { isFloating, isPlain, sameShape, showShape, toTensor } from '@eagre/core/internal';
+import {
+  context,
+  isFloating,
+  isInteger,
+  isPlain,
+  sameShape,
+  showShape,
+  toTensor,
+} from '@eagre/core/internal';
 import { TensorArray } from '@eagre/graph';
 import { AutographError } from '../errors.ts';
+import { type Bare, bareOf, heldAs, type Met, mark, meets } from './bare.ts';
+
+/** A tensor. */
+interface Leaf {
+  readonly kind: 'leaf';
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  /** Of a bare number: what it is, and the dtypes that it meets, its sources' too. */
+  readonly bare?: { readonly integer: boolean; readonly met: Met; readonly from: Set<Met> };
+}
 
 /** What a value becomes in a graph: nothing where all ways have the same one. */
 export type Kind =
   | 'same'
   | 'array'
-  | { readonly kind: 'leaf'; readonly dtype: DType; readonly shape: readonly number[] }
+  | Leaf
   | { readonly kind: 'list'; readonly items: readonly Kind[] }
   | { readonly kind: 'object'; readonly keys: readonly string[]; readonly items: readonly Kind[] };
 
@@ -28,8 +46,19 @@ type HostScalar = number | boolean | bigint;
 const isHostScalar = (v: unknown): v is HostScalar =>
   typeof v === 'number' || typeof v === 'boolean' || typeof v === 'bigint';
 
-const hostDType = (v: HostScalar): DType =>
-  typeof v === 'number' ? 'float32' : typeof v === 'boolean' ? 'bool' : 'int64';
+const hostDType = (v: boolean | bigint): DType => (typeof v === 'boolean' ? 'bool' : 'int64');
+
+/** The kind of a bare number. */
+const bareKind = (dtype: DType, integer: boolean): Kind => ({
+  kind: 'leaf',
+  dtype,
+  shape: [],
+  bare: { integer, met: new Set(), from: new Set() },
+});
+
+/** The dtypes that tensors for bare numbers have. */
+const held = (...values: readonly unknown[]): readonly DType[] =>
+  values.filter((v) => v instanceof Tensor).map(({ dtype }) => dtype);
 
 const show = (v: unknown): string => {
   if (v instanceof Tensor || v instanceof Variable) return `${v.dtype} ${showShape(v.shape)}`;
@@ -71,12 +100,17 @@ export function unified(a: unknown, b: unknown, naming: Naming, fresh = false): 
   if (!fresh && Object.is(a, b)) return 'same';
   if (a instanceof TensorArray && b instanceof TensorArray) return 'array';
   const [x, y] = [a, b].map((v) => (v instanceof Variable ? toTensor(v) : v));
+  const [m, n] = [bareOf(x), bareOf(y)];
+  if (m !== undefined && n !== undefined) {
+    const integer = m.integer && n.integer;
+    return bareKind(heldAs(held(x, y), integer), integer);
+  }
   if (isHostScalar(x) && isHostScalar(y)) {
-    if (typeof x !== typeof y) throw differs(naming, a, b);
+    if (typeof x !== typeof y || typeof x === 'number') throw differs(naming, a, b);
     return { kind: 'leaf', dtype: hostDType(x), shape: [] };
   }
   if ((x instanceof Tensor || isHostScalar(x)) && (y instanceof Tensor || isHostScalar(y))) {
-    const model = x instanceof Tensor ? x : (y as Tensor);
+    const model = x instanceof Tensor && m === undefined ? x : y instanceof Tensor ? y : (x as Tensor);
     for (const other of [x, y]) if (!fits(other, model.dtype, model.shape)) throw differs(naming, a, b);
     return { kind: 'leaf', dtype: model.dtype, shape: model.shape };
   }
@@ -110,16 +144,77 @@ export function unified(a: unknown, b: unknown, naming: Naming, fresh = false): 
 const at = (naming: Naming, where: string): Naming => ({ ...naming, name: naming.name + where });
 
 function fits(value: Tensor | HostScalar, dtype: DType, shape: readonly number[]): boolean {
-  if (value instanceof Tensor) return value.dtype === dtype && sameShape(value.shape, shape);
+  if (value instanceof Tensor) {
+    if (value.dtype === dtype && sameShape(value.shape, shape)) return true;
+    const bare = bareOf(value);
+    return bare !== undefined && shape.length === 0 && takes(dtype, bare);
+  }
   if (shape.length !== 0) return false;
   if (typeof value === 'boolean' || dtype === 'bool') return typeof value === 'boolean' && dtype === 'bool';
   return isFloating(dtype) || Number.isInteger(Number(value));
 }
 
+/** Whether a dtype holds a bare number. */
+const takes = (dtype: DType, { integer }: Bare): boolean =>
+  isFloating(dtype) || (integer && isInteger(dtype));
+
+/** A kind with what each kind of a number in it becomes. */
+function mapBare(kind: Kind, value: unknown, to: (kind: Leaf, value: unknown) => Kind): Kind {
+  if (typeof kind === 'string') return kind;
+  if (kind.kind === 'leaf') return kind.bare === undefined ? kind : to(kind, value);
+  const part = (i: number): unknown =>
+    kind.kind === 'list'
+      ? Array.isArray(value)
+        ? (value as unknown[])[i]
+        : undefined
+      : isPlain(value)
+        ? value[kind.keys[i] as string]
+        : undefined;
+  const items = kind.items.map((item, i) => mapBare(item, part(i), to));
+  return items.every((item, i) => item === kind.items[i]) ? kind : { ...kind, items };
+}
+
+/** A kind that was found before, without the dtypes that its bare numbers met. */
+export const again = (kind: Kind): Kind =>
+  mapBare(kind, undefined, ({ bare }) => bareKind('float32', bare?.integer === true));
+
+/** By what is traced, and by place. */
+const found = new WeakMap<object, Map<string, readonly Kind[]>>();
+
+/** The kinds that were found last at the places of the function that is being traced: those to try first. */
+export function kindsFound(): Map<string, readonly Kind[]> {
+  const tracer = context.tracer as { readonly tracedCall?: object } | null;
+  const key = tracer?.tracedCall ?? tracer ?? found;
+  let kinds = found.get(key);
+  if (kinds === undefined) found.set(key, (kinds = new Map()));
+  return kinds;
+}
+
+/** The kind with the dtypes that bare numbers have met, or that a value has. */
+export const adopted = (kind: Kind, value: unknown): Kind =>
+  mapBare(kind, value, (leaf, v) => {
+    const { bare, dtype } = leaf;
+    if (bare === undefined) return leaf;
+    const now = heldAs([dtype, ...bare.met, ...held(v)], bare.integer);
+    return now === dtype ? leaf : { ...leaf, dtype: now };
+  });
+
+/** The kind with bare integers as int32. */
+export const asIntegers = (kind: Kind): Kind =>
+  mapBare(kind, undefined, (leaf) =>
+    leaf.bare?.integer === true && leaf.dtype === 'float32' ? { ...leaf, dtype: 'int32' } : leaf,
+  );
+
 export function sameKind(a: Kind | undefined, b: Kind): boolean {
   if (a === undefined || typeof a === 'string' || typeof b === 'string') return a === b;
   if (a.kind === 'leaf' || b.kind === 'leaf')
-    return a.kind === 'leaf' && b.kind === 'leaf' && a.dtype === b.dtype && sameShape(a.shape, b.shape);
+    return (
+      a.kind === 'leaf' &&
+      b.kind === 'leaf' &&
+      a.dtype === b.dtype &&
+      a.bare?.integer === b.bare?.integer &&
+      sameShape(a.shape, b.shape)
+    );
   if (a.kind !== b.kind || a.items.length !== b.items.length) return false;
   if (a.kind === 'object' && b.kind === 'object' && a.keys.some((k, i) => k !== b.keys[i])) return false;
   return a.items.every((item, i) => sameKind(item, b.items[i]));
@@ -131,6 +226,10 @@ export function hasKind(value: unknown, kind: Kind): boolean {
   if (kind === 'array') return value instanceof TensorArray;
   if (kind.kind === 'leaf') {
     const x = value instanceof Variable ? toTensor(value) : value;
+    if (kind.bare !== undefined) {
+      const bare = bareOf(x);
+      return bare !== undefined && (bare.integer || !kind.bare.integer);
+    }
     return (x instanceof Tensor || isHostScalar(x)) && fits(x, kind.dtype, kind.shape);
   }
   if (kind.kind === 'list')
@@ -159,7 +258,7 @@ export function encode(kind: Kind, value: unknown, missing: boolean, out: (Tenso
   if (kind.kind === 'leaf') {
     if (missing) out.push(zeros(kind.shape, kind.dtype));
     else if (isHostScalar(value)) out.push(constant(value, kind.dtype));
-    else out.push(toTensor(value as Tensor | Variable));
+    else out.push(inDType(toTensor(value as Tensor | Variable), kind));
     return;
   }
   kind.items.forEach((item, i) => {
@@ -172,10 +271,25 @@ export function encode(kind: Kind, value: unknown, missing: boolean, out: (Tenso
   });
 }
 
+/** The tensor of a bare number in the dtype of its kind; other tensors as they are. */
+function inDType(x: Tensor, { dtype, bare }: Leaf): Tensor {
+  const from = bareOf(x);
+  if (from === undefined) return x;
+  if (bare === undefined) meets(x, dtype);
+  else for (const met of from.met) bare.from.add(met);
+  return x.dtype === dtype ? x : x.cast(dtype);
+}
+
 /** A value with the tensors that stand for it now. @param like what it is where it is the same. */
 export function decode(kind: Kind, like: unknown, next: () => unknown): unknown {
   if (kind === 'same') return like;
-  if (kind === 'array' || kind.kind === 'leaf') return next();
+  if (kind === 'array') return next();
+  if (kind.kind === 'leaf') {
+    const { bare } = kind;
+    const value = next();
+    if (bare === undefined || !(value instanceof Tensor)) return value;
+    return mark(value, { integer: bare.integer, met: [bare.met, ...bare.from] });
+  }
   if (kind.kind === 'list')
     return kind.items.map((item, i) => decode(item, Array.isArray(like) ? like[i] : undefined, next));
   return Object.fromEntries(

@@ -5,7 +5,20 @@ import { type TensorArray, whileLoop } from '@eagre/graph';
 import { AutographError } from '../errors.ts';
 import { type State, unless } from './choice.ts';
 import { EndlessError, inFrame } from './frames.ts';
-import { decode, encode, hasKind, type Kind, kindOf, Retry, sameKind, unified } from './kinds.ts';
+import {
+  adopted,
+  again,
+  asIntegers,
+  decode,
+  encode,
+  hasKind,
+  type Kind,
+  kindOf,
+  kindsFound,
+  Retry,
+  sameKind,
+  unified,
+} from './kinds.ts';
 import { firstTurn, Growth, unchanged } from './lists.ts';
 import { type Outcome, Signal } from './signal.ts';
 import { and, asTensor, isTensor, not, or, type Truth, truth } from './truth.ts';
@@ -21,7 +34,6 @@ export interface Loop {
   readonly turns?: Dim;
 }
 
-const found = new Map<string, readonly Kind[]>();
 const ATTEMPTS = 20;
 
 /** A converted `while` or `for`. */
@@ -101,7 +113,8 @@ export function traced(loop: Loop, before: Signal | undefined): Outcome {
   });
   let kinds: readonly Kind[] = initial.map((v, i) => (isTensor(v) ? kindOf(v, naming(i)) : 'same'));
   const unhinted = kinds;
-  const hint = found.get(site);
+  const found = kindsFound();
+  const hint = found.get(site)?.map(again);
   if (hint?.length === kinds.length)
     kinds = kinds.map((k, i) => {
       const other = hint[i];
@@ -110,8 +123,6 @@ export function traced(loop: Loop, before: Signal | undefined): Outcome {
     });
   let hinted = kinds.some((k, i) => k !== unhinted[i]);
   let refused: unknown;
-  /** Variables that are bare integers before the loop and behind its first turn. */
-  const integers = new Set<number>();
   for (let attempt = 0; ; attempt++) {
     try {
       return attemptLoop();
@@ -119,10 +130,12 @@ export function traced(loop: Loop, before: Signal | undefined): Outcome {
       state?.[1](initial.slice(0, count));
       if (attempt >= ATTEMPTS || error instanceof EndlessError) throw error;
       if (error instanceof Retry) kinds = error.kinds;
-      else if (hinted) kinds = unhinted;
-      else {
+      else if (hinted) {
+        kinds = unhinted;
+        hinted = false;
+      } else {
         // Bare integers are float32, or int32 where that alone goes together with the rest.
-        const other = kinds.map((kind, i) => (integers.has(i) ? asInteger(kind) : kind));
+        const other = kinds.map(asIntegers);
         if (
           refused !== undefined ||
           !(error instanceof InvalidArgumentError) ||
@@ -132,7 +145,6 @@ export function traced(loop: Loop, before: Signal | undefined): Outcome {
         refused = error;
         kinds = other;
       }
-      hinted = false;
     }
   }
 
@@ -157,12 +169,15 @@ export function traced(loop: Loop, before: Signal | undefined): Outcome {
       for (const { i, growth } of growths) now[i] = growth.begin();
       return now;
     };
+    /** Whether nothing but the body ends the loop. */
+    let endless = false;
     const condition = (...vars: readonly unknown[]): Tensor => {
       const now = values(vars);
       const gone = or(now[count] as Truth, now[count + 1] as Truth);
       const variables = now.slice(0, count);
       state?.[1](variables);
       const go = inFrame(() => truth(test(), site), site);
+      endless = go === true;
       const changed = state?.[0]().findIndex((v, i) => !unchanged(v, variables[i])) ?? -1;
       if (changed >= 0) {
         throw new AutographError(
@@ -185,7 +200,7 @@ export function traced(loop: Loop, before: Signal | undefined): Outcome {
       const learnt = growths.filter(({ i, growth }) => growth.learns(after[i], leaves)).length > 0;
       const isList = (i: number): boolean => growths.some((g) => g.i === i);
       const next = kinds.map((kind, i) =>
-        isList(i) ? kind : kindAfter(kind, i, after[i], missing[i] === true),
+        isList(i) ? kind : adopted(kindAfter(kind, i, after[i], missing[i] === true), after[i]),
       );
       if (learnt || next.some((kind, i) => !sameKind(kinds[i], kind))) throw new Retry(next);
       const out: (Tensor | TensorArray)[] = [];
@@ -207,8 +222,9 @@ export function traced(loop: Loop, before: Signal | undefined): Outcome {
       growth.finish(arraysIn(results)[j] ?? []);
     });
     state?.[1](last.slice(0, count));
-    const [, gone, value] = last.slice(count) as [Truth, Truth, unknown];
-    return gone === false ? undefined : new Signal(false, false, gone, value);
+    const [broke, gone, value] = last.slice(count) as [Truth, Truth, unknown];
+    if (gone === false) return undefined;
+    return new Signal(false, false, endless && broke === false ? true : gone, value);
   }
 
   /** Has a run fail in which the loop makes no turn, since a variable then has no value. */
@@ -226,7 +242,6 @@ export function traced(loop: Loop, before: Signal | undefined): Outcome {
     if (missing) return kind;
     if (kind === 'same') {
       if (Object.is(value, was)) return kind;
-      if (Number.isInteger(was) && Number.isInteger(value)) integers.add(i);
       if (anew(i)) return kindOf(value, naming(i));
       return unified(was, value, naming(i));
     }
@@ -240,10 +255,4 @@ export function traced(loop: Loop, before: Signal | undefined): Outcome {
       );
     return known;
   }
-}
-
-function asInteger(kind: Kind): Kind {
-  return typeof kind === 'object' && kind.kind === 'leaf' && kind.dtype === 'float32'
-    ? { ...kind, dtype: 'int32' }
-    : kind;
 }

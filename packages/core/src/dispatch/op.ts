@@ -650,7 +650,7 @@ export function pair(first: TensorLike, second: TensorLike, op: string): [Tensor
   let x = toTensor(a, hintA === undefined ? hintB : undefined);
   let y = toTensor(b, hintB === undefined ? (hintA ?? x.dtype) : undefined);
   if (x.dtype !== y.dtype) {
-    const dtype = common(x.dtype, y.dtype, op);
+    const dtype = opHooks.meeting(x, y) ?? common(x.dtype, y.dtype, op);
     if (x.dtype !== dtype) x = opHooks.cast(x, dtype);
     if (y.dtype !== dtype) y = opHooks.cast(y, dtype);
   }
@@ -711,7 +711,9 @@ export const opHooks: {
     inputs: readonly Tensor[],
     dys: readonly (Tensor | null | undefined)[],
   ): readonly (Tensor | null)[];
-} = { cast: notLoaded, sumTo: notLoaded, conj: notLoaded, vjp: notLoaded };
+  /** The dtype in which two of different ones meet, where one stands for a bare number of the code; null where none does. */
+  meeting(x: Tensor, y: Tensor): DType | null;
+} = { cast: notLoaded, sumTo: notLoaded, conj: notLoaded, vjp: notLoaded, meeting: () => null };
 
 const conjugate = <T extends Tensor | null>(x: T): T | Tensor =>
   x !== null && isComplex(x.dtype) ? opHooks.conj(x) : x;
