@@ -30,7 +30,8 @@ class JsEngine : public Napi::ObjectWrap<JsEngine> {
   static Napi::Function define(Napi::Env env) {
     return DefineClass(env, "Engine", {
       InstanceMethod("addresses", &JsEngine::addresses), InstanceMethod("port", &JsEngine::port), InstanceMethod("gpus", &JsEngine::gpus),
-      InstanceMethod("prepare", &JsEngine::prepare), InstanceMethod("connect", &JsEngine::connect), InstanceMethod("run", &JsEngine::run),
+      InstanceMethod("prepare", &JsEngine::prepare), InstanceMethod("connect", &JsEngine::connect), InstanceMethod("begin", &JsEngine::begin),
+      InstanceMethod("name", &JsEngine::name), InstanceMethod("run", &JsEngine::run),
       InstanceMethod("start", &JsEngine::start), InstanceMethod("fail", &JsEngine::fail),
       InstanceMethod("verdict", &JsEngine::verdict), InstanceMethod("close", &JsEngine::close),
       InstanceMethod("closeNow", &JsEngine::close_now)});
@@ -111,7 +112,7 @@ class JsEngine : public Napi::ObjectWrap<JsEngine> {
     for (uint32_t p = 0; p < all.size(); p++) result.Set(p, Napi::Buffer<char>::Copy(info.Env(), all[p].data(), all[p].size()));
     return result;
   }
-  Napi::Value port(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), engine_->heartbeat_port()); }
+  Napi::Value port(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), engine_->port()); }
 
   Napi::Value gpus(const Napi::CallbackInfo& info) { return Napi::String::New(info.Env(), engine_->gpus()); }
 
@@ -155,7 +156,19 @@ class JsEngine : public Napi::ObjectWrap<JsEngine> {
     return promise;
   }
 
-  // (kind, element, reduction, inOrder, root, tag, timeout, data, out, counts)
+  // Once all are known to be connected.
+  Napi::Value begin(const Napi::CallbackInfo& info) {
+    engine_->begin();
+    return info.Env().Undefined();
+  }
+
+  // (about, text)
+  Napi::Value name(const Napi::CallbackInfo& info) {
+    engine_->name(info[0].ToNumber().Uint32Value(), info[1].ToString().Utf8Value());
+    return info.Env().Undefined();
+  }
+
+  // (kind, element, reduction, inOrder, root, tag, about, timeout, data, out, counts)
   static Operation operation(const Napi::CallbackInfo& info) {
     Operation op;
     op.layout.kind = static_cast<Kind>(info[0].ToNumber().Int32Value());
@@ -164,25 +177,26 @@ class JsEngine : public Napi::ObjectWrap<JsEngine> {
     op.layout.in_order = info[3].ToBoolean();
     op.layout.root = info[4].ToNumber().Int32Value();
     op.layout.tag = info[5].ToNumber().Uint32Value();
-    op.timeout = milliseconds(info[6]);
+    op.about = info[6].ToNumber().Uint32Value();
+    op.timeout = milliseconds(info[7]);
     const size_t size = size_of(op.layout.element);
-    if (info[7].IsObject() && !info[7].IsTypedArray()) {
+    if (info[8].IsObject() && !info[8].IsTypedArray()) {
       // Memory of a GPU. Addresses fit into the 53 bits of a number: those of GPUs have 49.
-      const Napi::Object part = info[7].As<Napi::Object>();
+      const Napi::Object part = info[8].As<Napi::Object>();
       const auto number = [&](const char* name) { return part.Get(name).ToNumber().Int64Value(); };
       op.data = reinterpret_cast<void*>(number("address"));
       op.ready = reinterpret_cast<void*>(number("event"));
       op.layout.count = static_cast<uint64_t>(number("bytes")) / size;
       op.layout.on_gpu = 1;
     }
-    if (info[7].IsTypedArray()) {
-      op.data = bytes_of(info[7]);
-      op.layout.count = info[7].As<Napi::TypedArray>().ByteLength() / size;
-    }
     if (info[8].IsTypedArray()) {
-      op.out = bytes_of(info[8]);
+      op.data = bytes_of(info[8]);
       op.layout.count = info[8].As<Napi::TypedArray>().ByteLength() / size;
-      const Napi::Array counts = info[9].As<Napi::Array>();
+    }
+    if (info[9].IsTypedArray()) {
+      op.out = bytes_of(info[9]);
+      op.layout.count = info[9].As<Napi::TypedArray>().ByteLength() / size;
+      const Napi::Array counts = info[10].As<Napi::Array>();
       for (uint32_t p = 0; p < counts.Length(); p++) op.counts.push_back(Napi::Value(counts.Get(p)).ToNumber().Int64Value());
     }
     return op;
@@ -201,8 +215,8 @@ class JsEngine : public Napi::ObjectWrap<JsEngine> {
   Napi::Value start(const Napi::CallbackInfo& info) {
     const Operation op = operation(info);
     Pending* waiting = pending(info.Env());
-    if (op.data) waiting->data = Napi::Persistent(info[7].As<Napi::Object>());
-    if (op.out) waiting->out = Napi::Persistent(info[8].As<Napi::Object>());
+    if (op.data) waiting->data = Napi::Persistent(info[8].As<Napi::Object>());
+    if (op.out) waiting->out = Napi::Persistent(info[9].As<Napi::Object>());
     const Napi::Promise promise = waiting->promise.Promise();
     engine_->submit(op, [this, waiting](const Verdict& verdict) { settled(waiting, verdict); });
     return promise;

@@ -25,8 +25,28 @@ std::unique_ptr<Mesh> mesh_of(const EngineOptions& options) {
   switch (options.library) {
     case Library::mpi: return std::make_unique<MpiMesh>(options.rank, options.size, options.timeout);
     case Library::nccl: return std::make_unique<NcclMesh>(options.rank, options.size, options.timeout);
-    default: return std::make_unique<GlooMesh>(options.rank, options.size, options.host, options.timeout);
+    default: return std::make_unique<GlooMesh>(options.rank, options.size, options.timeout);
   }
+}
+
+// The parts of a text between semicolons.
+std::vector<std::string> parts_of(const std::string& text) {
+  std::vector<std::string> parts;
+  size_t start = 0;
+  for (size_t end; (end = text.find("; ", start)) != std::string::npos; start = end + 2) parts.push_back(text.substr(start, end - start));
+  parts.push_back(text.substr(start));
+  return parts;
+}
+
+// Where two texts differ: their first parts that do, each behind what it is for.
+std::pair<std::string, std::string> difference(const std::string& one, const std::string& two) {
+  const auto a = parts_of(one), b = parts_of(two);
+  size_t i = 0;
+  while (i < a.size() && i < b.size() && a[i] == b[i]) i++;
+  if (i == a.size() && i == b.size()) return {};
+  const std::string lead = i == 0 || a[0].find(": ") == std::string::npos ? "" : a[0].substr(0, a[0].find(": ") + 2);
+  const auto part = [&](const std::vector<std::string>& parts) { return " (" + lead + (i < parts.size() ? parts[i] : "nothing more") + ")"; };
+  return {part(a), part(b)};
 }
 
 }  // namespace
@@ -34,7 +54,8 @@ std::unique_ptr<Mesh> mesh_of(const EngineOptions& options) {
 Engine::Engine(const EngineOptions& options)
     : options_(options), interval_(std::clamp(options.heartbeat / 4, Milliseconds(10), Milliseconds(500))),
       mesh_(mesh_of(options)),
-      heartbeat_(std::make_unique<Heartbeat>(options.rank, options.size, options.host)),
+      links_(std::make_unique<Links>(options.rank, options.size, options.host)),
+      heartbeat_(std::make_unique<Heartbeat>(options.rank, options.size)),
       beats_(options.size), gone_(options.size) {
   thread_ = std::thread([this] { work(); });
 }
@@ -47,10 +68,20 @@ void Engine::prepare(const std::string& shared, int gpu) {
 }
 
 void Engine::connect(const std::vector<std::vector<char>>& addresses, const std::vector<Peer>& peers, uint64_t key) {
-  // First, for it says who is missing.
-  heartbeat_->connect(peers, key, options_.timeout);
+  // First, for it says who is missing. One socket to each is for heartbeats.
+  const int channels = mesh_->channels();
+  links_->connect(peers, key, 1 + channels, options_.timeout);
+  for (int p = 0; p < options_.size; p++) {
+    for (int channel = 0; p != options_.rank && channel < channels; channel++) mesh_->take(p, channel, links_->take(p, 1 + channel));
+  }
   mesh_->connect(addresses);
-  heartbeat_->start(this, interval_, options_.heartbeat);
+  key_ = key;
+}
+
+void Engine::begin() {
+  std::vector<int> sockets(options_.size, -1);
+  for (int p = 0; p < options_.size; p++) if (p != options_.rank) sockets[p] = links_->take(p, 0);
+  heartbeat_->start(this, sockets, key_, interval_, options_.heartbeat);
   std::lock_guard<std::mutex> lock(mutex_);
   connected_ = true;
 }
@@ -60,8 +91,13 @@ void Engine::interrupt() {
     std::lock_guard<std::mutex> lock(mutex_);
     if (connected_) return;
   }
-  heartbeat_->interrupt();
+  links_->interrupt();
   mesh_->abort("the engine was closed");
+}
+
+void Engine::name(uint32_t about, const std::string& text) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  names_[about] = text;
 }
 
 Verdict Engine::run(const Operation& operation) {
@@ -132,10 +168,13 @@ Verdict Engine::execute(const Operation& operation) {
   Failure reason = Failure::none;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (verdict_.failure != Failure::none) return verdict_;
-    if (!connected_) return {Failure::internal, "the engine is not connected"};
-    sequence_++;
-    history_[sequence_ % history_.size()] = operation.layout;
+    if (verdict_.failure == Failure::none && !connected_) return {Failure::internal, "the engine is not connected"};
+    if (verdict_.failure != Failure::none) reason = verdict_.failure;
+    if (reason == Failure::none) {
+      sequence_++;
+      history_[sequence_ % history_.size()] = operation.layout;
+      abouts_[sequence_ % abouts_.size()] = operation.about;
+    }
     for (int p = 0; p < options_.size && reason == Failure::none; p++) {
       if (p == options_.rank) continue;
       refusal = mismatch(p);
@@ -148,7 +187,7 @@ Verdict Engine::execute(const Operation& operation) {
   }
   if (reason != Failure::none) {
     decide(reason, refusal, Milliseconds(0));
-    return verdict();
+    return told();
   }
   const auto start = std::chrono::steady_clock::now();
   try {
@@ -165,18 +204,21 @@ Verdict Engine::execute(const Operation& operation) {
 
 // Why an operation failed. The library knows only that a connection did; the heartbeat may know more in a moment.
 Verdict Engine::explain(const std::string& text, bool late, const Operation& operation) {
-  heartbeat_->wake();
+  heartbeat_->tell();
   std::unique_lock<std::mutex> lock(mutex_);
   if (!late) changed_.wait_for(lock, 2 * interval_ + kGrace, [&] { return verdict_.failure != Failure::none; });
-  if (verdict_.failure != Failure::none) return verdict_;
+  if (verdict_.failure != Failure::none) {
+    lock.unlock();
+    return told();
+  }
   const std::string what = operation.layout.text();
   const std::string lag = lateness();
   lock.unlock();
   const int rank = mesh_->rank_in(text);
   if (late) decide(Failure::deadline, what + " did not end within " + seconds(operation.timeout) + lag, Milliseconds(0));
-  else if (rank >= 0) decide(Failure::unavailable, options_.names[rank] + " cannot be reached any more: " + text, Milliseconds(0));
-  else decide(Failure::unavailable, what + " failed: " + text, Milliseconds(0));
-  return verdict();
+  else if (rank >= 0) decide(Failure::unavailable, options_.names[rank] + " cannot be reached any more: " + mesh_->plain(text), Milliseconds(0));
+  else decide(Failure::unavailable, what + " failed: " + mesh_->plain(text), Milliseconds(0));
+  return told();
 }
 
 std::string Engine::lateness() const {
@@ -194,24 +236,39 @@ std::string Engine::mismatch(int rank) const {
   if (beat.sequence == 0 || beat.sequence > sequence_ || sequence_ - beat.sequence >= history_.size()) return "";
   const Layout& own = history_[beat.sequence % history_.size()];
   if (own == beat.layout) return "";
-  std::string text = "operation " + std::to_string(beat.sequence) + " is " + own.text() + " on " + options_.names[options_.rank] +
-                     ", but " + beat.layout.text() + " on " + options_.names[rank];
-  return own.text() == beat.layout.text() ? text + ", of another name or order of sums" : text;
+  auto [mine, other] = difference(name_of(abouts_[beat.sequence % abouts_.size()]), beat.about);
+  if (mine.empty() && own.text() == beat.layout.text()) other = ", in another order of sums or of another name";
+  return "operation " + std::to_string(beat.sequence) + " is " + own.text() + mine + " on " + options_.names[options_.rank] + ", but " +
+         beat.layout.text() + other + " on " + options_.names[rank];
 }
 
+std::string Engine::name_of(uint32_t about) const {
+  const auto found = names_.find(about);
+  // As beats have it.
+  return found == names_.end() ? "" : found->second.substr(0, sizeof(Beat::about) - 1);
+}
+
+// Whoever reads the verdict may end the process at once. So the others are told first, also before the mesh ends, which they would notice.
 void Engine::decide(Failure failure, const std::string& message, Milliseconds grace) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  if (left_) return;
-  if (verdict_.failure == Failure::none) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (left_ || verdict_.failure != Failure::none) return;
     verdict_ = {failure, message};
+  }
+  heartbeat_->tell();
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    told_ = true;
     changed_.notify_all();
     if (grace.count() > 0) changed_.wait_for(lock, grace, [&] { return !busy_ || completed_ == sequence_; });
   }
-  if (mesh_ended_) return;
-  mesh_ended_ = true;
-  lock.unlock();
   mesh_->abort(message);
-  heartbeat_->wake();
+}
+
+Verdict Engine::told() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock, [&] { return told_ || verdict_.failure == Failure::none; });
+  return verdict_;
 }
 
 void Engine::fail(Failure failure, const std::string& message) { decide(failure, message, Milliseconds(0)); }
@@ -230,6 +287,7 @@ Beat Engine::own_beat() {
   beat.completed = completed_;
   beat.layout = history_[sequence_ % history_.size()];
   std::snprintf(beat.message, sizeof beat.message, "%s", verdict_.message.c_str());
+  std::snprintf(beat.about, sizeof beat.about, "%s", name_of(abouts_[sequence_ % abouts_.size()]).c_str());
   return beat;
 }
 
@@ -299,6 +357,7 @@ void Engine::close(Milliseconds wait) {
   }
   mesh_->finish();
   heartbeat_->stop();
+  links_->close();
 }
 
 }  // namespace eagre::distribute

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "heartbeat.h"
+#include "links.h"
 #include "mesh.h"
 
 namespace eagre::distribute {
@@ -43,7 +45,8 @@ class Engine : private Heartbeat::Listener {
   explicit Engine(const EngineOptions& options);
   ~Engine() override;
   std::vector<std::vector<char>> addresses() const { return mesh_->addresses(); }
-  uint16_t heartbeat_port() const { return heartbeat_->port(); }
+  // Where the others connect to.
+  uint16_t port() const { return links_->port(); }
   // The GPUs that this process may use, by names; empty without NCCL.
   std::string gpus() const { return mesh_->gpus(); }
   // On the thread that made the engine, before `connect`, once all ranks are known to be there. @throws std::exception
@@ -54,6 +57,10 @@ class Engine : private Heartbeat::Listener {
   // `key` is alike on all ranks, and known to no one else.
   void connect(const std::vector<std::vector<char>>& addresses, const std::vector<Peer>& peers, uint64_t key);
   void interrupt();
+  // From here on the others are watched, and operations can be given: once all are known to be connected.
+  void begin();
+  // What `Operation::about` stands for, in words for messages.
+  void name(uint32_t about, const std::string& text);
   // Operations begin in the order of the calls, on all ranks alike. The memory belongs to the engine until the end.
   Verdict run(const Operation& operation);
   void submit(Operation operation, std::function<void(const Verdict&)> done);
@@ -77,12 +84,16 @@ class Engine : private Heartbeat::Listener {
   Verdict explain(const std::string& text, bool late, const Operation& operation);
   void decide(Failure failure, const std::string& message, Milliseconds grace);
   std::string mismatch(int rank) const;
+  std::string name_of(uint32_t about) const;
+  // The verdict, once the others have been told.
+  Verdict told();
   std::string lateness() const;
   bool others_are_done() const;
 
   const EngineOptions options_;
   const Milliseconds interval_;
   std::unique_ptr<Mesh> mesh_;
+  std::unique_ptr<Links> links_;
   std::unique_ptr<Heartbeat> heartbeat_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -91,9 +102,12 @@ class Engine : private Heartbeat::Listener {
   bool busy_ = false;
   // Operations that were given and have not been carried out.
   size_t unfinished_ = 0;
-  bool closing_ = false, left_ = false, connected_ = false, mesh_ended_ = false;
+  bool closing_ = false, left_ = false, connected_ = false, told_ = false;
   uint64_t sequence_ = 0, completed_ = 0;
   std::array<Layout, 256> history_;
+  std::array<uint32_t, 256> abouts_{};
+  std::map<uint32_t, std::string> names_;
+  uint64_t key_ = 0;
   std::vector<Beat> beats_;
   std::vector<char> gone_;
   Verdict verdict_;

@@ -10,8 +10,12 @@
 #include <gloo/transport/tcp/address.h>
 #include <gloo/transport/tcp/context.h>
 #include <gloo/transport/tcp/device.h>
+#include <gloo/transport/tcp/pair.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 
 namespace eagre::distribute {
 namespace {
@@ -29,16 +33,45 @@ template <class F> void with_size(size_t size, F&& f) {
 
 }  // namespace
 
+// A pair that begins with a socket that is connected. Gloo's constructor listens, on loopback, for the moment until this one ends.
+struct GlooMesh::Pair : gloo::transport::tcp::Pair {
+  Pair(gloo::transport::tcp::Context* context, gloo::transport::tcp::Device* device, int rank, Milliseconds timeout)
+      : gloo::transport::tcp::Pair(context, device, rank, timeout) {
+    std::lock_guard<std::mutex> lock(m_);
+    if (fd_ >= 0) {
+      device_->unregisterDescriptor(fd_, this);
+      ::close(fd_);
+      fd_ = -1;
+    }
+    state_ = INITIALIZING;
+    ex_ = nullptr;
+  }
+  // Its name in messages.
+  std::string take(int socket) {
+    std::lock_guard<std::mutex> lock(m_);
+    fd_ = socket;
+    self_ = gloo::transport::tcp::Address::fromSockName(socket);
+    peer_ = gloo::transport::tcp::Address::fromPeerName(socket);
+    changeState(CONNECTED);
+    device_->registerDescriptor(fd_, EPOLLIN, this);
+    return peer_.str();
+  }
+};
+
 // Gloo lets nobody else end a context; the method that does is protected.
 struct GlooMesh::Transport : gloo::transport::tcp::Context {
   using Context::Context;
   using Context::signalException;
+  std::unique_ptr<gloo::transport::Pair>& createPair(int rank) override {
+    pairs_[rank] = std::make_unique<GlooMesh::Pair>(this, device_.get(), rank, getTimeout());
+    return pairs_[rank];
+  }
 };
 
 struct GlooMesh::Context : gloo::Context {
-  Context(int rank, int size, const std::string& host, Milliseconds timeout) : gloo::Context(rank, size) {
+  Context(int rank, int size, Milliseconds timeout) : gloo::Context(rank, size) {
     gloo::transport::tcp::attr attr;
-    attr.hostname = host;
+    attr.hostname = "127.0.0.1";
     device_ = gloo::transport::tcp::CreateDevice(attr);
     transport = std::make_shared<Transport>(std::dynamic_pointer_cast<gloo::transport::tcp::Device>(device_), rank, size);
     transportContext_ = transport;
@@ -50,27 +83,31 @@ struct GlooMesh::Context : gloo::Context {
   std::shared_ptr<Transport> transport;
 };
 
-GlooMesh::GlooMesh(int rank, int size, const std::string& host, Milliseconds timeout)
-    : MessageMesh(rank, size), context_(std::make_shared<Context>(rank, size, host, timeout)), peers_(size) {}
+GlooMesh::GlooMesh(int rank, int size, Milliseconds timeout)
+    : MessageMesh(rank, size), context_(std::make_shared<Context>(rank, size, timeout)), peers_(size) {}
 GlooMesh::~GlooMesh() = default;
 
-std::vector<std::vector<char>> GlooMesh::addresses() const {
-  std::vector<std::vector<char>> all(size_);
-  for (int p = 0; p < size_; p++) if (p != rank_) all[p] = context_->getPair(p)->address().bytes();
-  return all;
-}
+void GlooMesh::take(int rank, int, int socket) { peers_[rank] = static_cast<Pair&>(*context_->getPair(rank)).take(socket); }
 
-void GlooMesh::connect(const std::vector<std::vector<char>>& addresses) {
-  for (int p = 0; p < size_; p++) {
-    if (p == rank_) continue;
-    peers_[p] = gloo::transport::tcp::Address(addresses[p]).str();
-    context_->getPair(p)->connect(addresses[p]);
+// Gloo tells a place in its sources, and addresses.
+std::string GlooMesh::plain(const std::string& message) const {
+  for (const char* known : {"Connection closed by peer", "Connection reset by peer", "Broken pipe", "Connection timed out", "No route to host",
+                            "Network is unreachable", "Network is down", "Timed out"}) {
+    if (message.find(known) == std::string::npos) continue;
+    std::string text = known;
+    text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+    return text;
   }
+  return "its connection failed";
 }
 
 int GlooMesh::rank_in(const std::string& message) const {
   for (size_t p = 0; p < peers_.size(); p++) {
-    if (!peers_[p].empty() && message.find(peers_[p]) != std::string::npos) return static_cast<int>(p);
+    const size_t at = peers_[p].empty() ? std::string::npos : message.find(peers_[p]);
+    if (at == std::string::npos) continue;
+    // Not a longer port.
+    const size_t end = at + peers_[p].size();
+    if (end == message.size() || !std::isdigit(static_cast<unsigned char>(message[end]))) return static_cast<int>(p);
   }
   return -1;
 }

@@ -2,6 +2,7 @@
 // cannot hold it up.
 #pragma once
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <mutex>
@@ -27,12 +28,9 @@ struct Beat {
   uint64_t sequence = 0;
   uint64_t completed = 0;
   Layout layout;
-  char message[256] = "";
-};
-
-struct Peer {
-  std::string host;
-  uint16_t port = 0;
+  char message[512] = "";
+  // What that operation is for.
+  char about[768] = "";
 };
 
 class Heartbeat {
@@ -46,19 +44,14 @@ class Heartbeat {
     virtual void on_silent(int rank, Milliseconds silence) = 0;
   };
 
-  // Listens at `host`. @throws std::runtime_error
-  Heartbeat(int rank, int size, const std::string& host);
+  Heartbeat(int rank, int size);
   ~Heartbeat();
-  uint16_t port() const { return port_; }
-  // Blocks until each rank is connected to each. @throws std::runtime_error, whose text names the rank that did not come.
-  // Strangers, who do not know the key, are turned away.
-  void connect(const std::vector<Peer>& peers, uint64_t key, Milliseconds timeout);
-  // Ends `connect`, from another thread.
-  void interrupt();
-  // From now on; `listener` must outlive `stop`.
-  void start(Listener* listener, Milliseconds interval, Milliseconds silence);
-  // Tells the others now.
+  // From now on, on these sockets, by ranks; `listener` must outlive `stop`. All ranks have the same key.
+  void start(Listener* listener, const std::vector<int>& sockets, uint64_t key, Milliseconds interval, Milliseconds silence);
+  // Has the thread tell the others.
   void wake();
+  // Tells the others what is so now, and hears what has come: both are done at the return. From any thread; without a thread that runs, nothing.
+  void tell();
   // Ends the thread, with a last beat.
   void stop();
 
@@ -66,7 +59,6 @@ class Heartbeat {
   void run();
   void send_all();
   void receive(int rank);
-  void close_all();
 
   struct Link {
     int fd = -1;
@@ -78,14 +70,18 @@ class Heartbeat {
   };
   const int rank_, size_;
   uint64_t key_ = 0;
-  int listening_ = -1;
   int wake_[2] = {-1, -1};
-  uint16_t port_ = 0;
   std::vector<Link> links_;
   Listener* listener_ = nullptr;
   Milliseconds interval_{500}, silence_{10000};
   std::atomic<bool> stopping_{false};
   std::thread thread_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // How often `tell` was called, and how many of these calls have been served.
+  uint64_t asked_ = 0, told_ = 0;
+  bool running_ = false;
+  std::thread::id id_;
 };
 
 }  // namespace eagre::distribute

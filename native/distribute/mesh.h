@@ -56,6 +56,8 @@ struct Operation {
   std::vector<size_t> counts;
   // Of the GPU's memory: an event of the driver behind what fills it.
   void* ready = nullptr;
+  // What it is for, by a number that the engine has a name for; 0 for none. It need not be alike on all ranks.
+  uint32_t about = 0;
   // Of the whole operation; 0 for none.
   Milliseconds timeout{0};
 };
@@ -106,6 +108,11 @@ class Mesh {
   virtual void abort(const std::string& reason) = 0;
   // Lets the others have what this rank has given, at its end: no operation is under way, and none comes.
   virtual void finish() {}
+  // How many sockets to each of the others it needs: it is given them, before `connect`, and they are its own then.
+  virtual int channels() const { return 0; }
+  virtual void take(int rank, int channel, int socket) { (void)rank, (void)channel, (void)socket; }
+  // A message of the library in words for a user of ours.
+  virtual std::string plain(const std::string& message) const { return message; }
   // The rank whose connection a message of the library tells of, or -1.
   virtual int rank_in(const std::string& message) const { return (void)message, -1; }
 

@@ -41,7 +41,7 @@ std::vector<std::unique_ptr<Engine>> cluster(int size, Milliseconds heartbeat = 
   std::vector<Peer> peers;
   std::vector<std::vector<std::vector<char>>> table;
   for (auto& rank : ranks) {
-    peers.push_back({"127.0.0.1", rank->heartbeat_port()});
+    peers.push_back({"127.0.0.1", rank->port()});
     table.push_back(rank->addresses());
   }
   static int clusters = 0;
@@ -62,6 +62,7 @@ std::vector<std::unique_ptr<Engine>> cluster(int size, Milliseconds heartbeat = 
   }
   for (auto& thread : threads) thread.join();
   for (const auto& error : errors) if (error) std::rethrow_exception(error);
+  for (auto& rank : ranks) rank->begin();
   return ranks;
 }
 

@@ -130,7 +130,14 @@ function sparseList(given: object, type: string): readonly unknown[] {
 export function parseAddress(address: string): { readonly host: string; readonly port: number } {
   const [, v6, name, port] = /^(?:\[([0-9a-fA-F:.%\w]+)\]|([^:[\]\s/]+)):(\d{1,5})$/.exec(address) ?? [];
   const host = v6 ?? name;
-  if (host === undefined || Number(port) < 1 || Number(port) > 65535)
-    throw new InvalidArgumentError(`an address must be host:port, got ${shown(address)}`, 'ClusterSpec');
+  if (host === undefined || Number(port) < 1 || Number(port) > 65535) {
+    // `::1:4000` could be an address alone, too.
+    const [, bare, last] = /^([0-9a-fA-F:.]*:[0-9a-fA-F:.]*(?:%\w+)?):(\d{1,5})$/.exec(address) ?? [];
+    const hint = bare === undefined ? '' : `: an address of IPv6 needs brackets, such as [${bare}]:${last}`;
+    throw new InvalidArgumentError(
+      `an address must be host:port, got ${shown(address)}${hint}`,
+      'ClusterSpec',
+    );
+  }
   return { host, port: Number(port) };
 }

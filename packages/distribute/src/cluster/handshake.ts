@@ -12,16 +12,18 @@ import { nextLine, sendLine } from './lines.ts';
 export const introductionMs = 10_000;
 
 /** Changes with the messages, and with what the addon sends. */
-export const protocol = 3;
+export const protocol = 4;
 
 /** What a process shows of itself to rank 0. */
 export interface Hello {
   readonly rank: number;
+  /** A number of this process, or of its strategy, that no other one has. */
+  readonly instance: string;
   /** The last generation that it was in; 0 for none. */
   readonly generation: number;
-  /** Where each of the others connects to, in base64. */
+  /** What the library has for each of the others, in base64. */
   readonly addresses: readonly string[];
-  /** Where it listens for heartbeats. */
+  /** Where it listens for the others. */
   readonly host: string;
   readonly port: number;
   /** What is to carry operations out. */
@@ -113,8 +115,19 @@ export function checkHello(
   expected: { readonly proof: string; readonly cluster: string; readonly size: number },
 ): Hello {
   checkIntroduction(message, { protocol, ...expected });
-  const { rank, generation, addresses, host, port, implementation, machine, system, gpus, missing } =
-    message as Partial<Hello>;
+  const {
+    rank,
+    instance,
+    generation,
+    addresses,
+    host,
+    port,
+    implementation,
+    machine,
+    system,
+    gpus,
+    missing,
+  } = message as Partial<Hello>;
   const isTextList = (list: unknown): list is string[] =>
     Array.isArray(list) && list.every((text) => typeof text === 'string' && text.length <= 1000);
   const whole = (n: unknown, below: number): boolean =>
@@ -122,6 +135,7 @@ export function checkHello(
   if (
     !whole(rank, expected.size) ||
     rank === 0 ||
+    typeof instance !== 'string' ||
     !whole(generation, 2 ** 31) ||
     !isTextList(addresses) ||
     addresses.length !== expected.size ||
@@ -136,6 +150,7 @@ export function checkHello(
     throw new FailedPreconditionError('a process introduced itself by something else');
   return {
     rank,
+    instance,
     generation,
     addresses,
     host,

@@ -10,16 +10,17 @@ export function sendLine(socket: Socket, message: object): void {
 }
 
 /**
- * The next message. The socket gets no listeners that stay.
- * @throws Error where something else comes, or the connection ends, or nothing has come at `deadline` (of `Date.now()`).
+ * The next message. The socket gets no listeners that stay, and keeps what comes behind the message. Its timer does not keep the process alive.
+ * @throws Error where something else comes, or the connection ends, or nothing has come at `deadline` (of `Date.now()`; null for none).
  */
 export function nextLine(
   socket: Socket,
-  deadline: number,
+  deadline: number | null,
   signal?: AbortSignal,
 ): Promise<Record<string, unknown>> {
   return new Promise((resolve, reject) => {
-    let text = '';
+    const chunks: Buffer[] = [];
+    let size = 0;
     const end = (error?: Error, message?: Record<string, unknown>): void => {
       clearTimeout(timer);
       socket.off('data', onData).off('close', onClose).off('error', onError);
@@ -28,21 +29,27 @@ export function nextLine(
       else resolve(message as Record<string, unknown>);
     };
     const onData = (bytes: Buffer): void => {
-      text += bytes.toString('utf8');
-      const at = text.indexOf('\n');
+      const at = bytes.indexOf(10);
+      chunks.push(at < 0 ? bytes : bytes.subarray(0, at));
+      size += bytes.length;
       if (at < 0) {
-        if (text.length > longest) end(new Error('a message is too long'));
+        if (size > longest) end(new Error('a message is too long'));
         return;
       }
       socket.pause();
-      const message = parsed(text.slice(0, at));
+      if (at + 1 < bytes.length) socket.unshift(bytes.subarray(at + 1));
+      const message = parsed(Buffer.concat(chunks).toString('utf8'));
       if (message === undefined) end(new Error('what came is no message of Eagre'));
       else end(undefined, message);
     };
     const onClose = (): void => end(new Error('the connection was closed'));
     const onError = (error: Error): void => end(error);
     const onAbort = (): void => end(new Error('ended'));
-    const timer = setTimeout(() => end(new Error('nothing came')), Math.max(0, deadline - Date.now()));
+    const timer =
+      deadline === null
+        ? undefined
+        : setTimeout(() => end(new Error('nothing came')), Math.max(0, deadline - Date.now()));
+    timer?.unref();
     socket.on('data', onData).on('close', onClose).on('error', onError);
     signal?.addEventListener('abort', onAbort);
     if (socket.destroyed) return onClose();

@@ -4,8 +4,11 @@ import { freePorts } from '../../../cli/src/free-ports.ts';
 import { withoutGloo } from '../testing/processes.ts';
 import type { Member } from './cluster-spec.ts';
 import { coordinatorOf } from './coordinator.ts';
-import { isProof, proofOf } from './handshake.ts';
+import { errorOfFields } from './errors.ts';
+import { type Hello, introduce, isProof, proofOf, protocol } from './handshake.ts';
 import { type Meeting, type RendezvousOptions, rendezvous } from './rendezvous.ts';
+import { openSocket } from './sockets.ts';
+import { WatchedSocket } from './watched-socket.ts';
 
 // All ranks in this process: they meet over sockets all the same.
 async function cluster(size: number): Promise<readonly RendezvousOptions[]> {
@@ -46,6 +49,149 @@ afterEach(async () => {
 /** The coordinator of a cluster is closed at the end of a test. */
 async function closeLater({ members, clusterKey, token }: RendezvousOptions): Promise<void> {
   open.push(await coordinatorOf(members, clusterKey, token));
+}
+
+/** Silence is noticed soon. */
+const watched = (options: RendezvousOptions): RendezvousOptions => ({
+  ...options,
+  timeoutSeconds: 60,
+  heartbeatSeconds: 0.4,
+});
+
+/** All take part in an operation. */
+async function sumOf(meetings: readonly Meeting[]): Promise<void> {
+  const sums = meetings.map(() => Int32Array.of(1));
+  await Promise.all(meetings.map(({ engine }, i) => engine.allReduceAsync(sums[i], { dtype: 'int32' })));
+  expect(sums.map(([sum]) => sum)).toEqual(sums.map(() => meetings.length));
+}
+
+interface Wire {
+  readonly port: number;
+  /** Where new connections go; 0 for nowhere. */
+  target: number;
+  /** From now on what was connected is silent: no bytes, no end. */
+  cut(): void;
+  /** Until an introduction was answered. */
+  carried(): Promise<void>;
+}
+
+/** What lies between a process and rank 0. */
+async function proxyTo(options: RendezvousOptions): Promise<Wire> {
+  let connections: { cut: boolean }[] = [];
+  let onAnswer = (): void => {};
+  const sockets: Socket[] = [];
+  const [port] = await freePorts(1);
+  const wire = {
+    port,
+    target: portOf(options),
+    cut: () => {
+      for (const each of connections) each.cut = true;
+      connections = [];
+    },
+    carried: () => new Promise<void>((resolve) => (onAnswer = resolve)),
+  };
+  const server = createServer((near) => {
+    const state = { cut: false };
+    connections.push(state);
+    sockets.push(near.on('error', () => {}));
+    if (wire.target === 0) return void near.resume();
+    const far = connect(wire.target, '127.0.0.1');
+    let lines = 0;
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ]) {
+      sockets.push(from.on('error', () => {}));
+      from.on('data', (d) => {
+        if (state.cut) return;
+        to.write(d);
+        if (from === far && ++lines > 1) onAnswer();
+      });
+      from.on('close', () => {
+        if (!state.cut) to.destroy();
+      });
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  open.push({
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  });
+  return wire;
+}
+
+const throughProxy = (options: RendezvousOptions, { port }: Wire): RendezvousOptions => ({
+  ...options,
+  members: options.members.map((m, i) => (i === 0 ? { ...m, address: `127.0.0.1:${port}` } : m)),
+});
+
+/** A guest that does only what it is told. */
+interface Puppet {
+  readonly table: Promise<{ readonly hellos: readonly Hello[] }>;
+  readonly refusal: Promise<Error>;
+  freeze(): void;
+  destroy(): void;
+}
+
+/** Introduces itself as a process that listens at a port of its own, or at another. */
+async function callAs(options: RendezvousOptions, at: Partial<Hello>): Promise<Puppet> {
+  const server = createServer(() => {});
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  const hello: Hello = {
+    rank: options.rank,
+    instance: 'puppet',
+    generation: 0,
+    addresses: options.members.map(() => ''),
+    host: '127.0.0.1',
+    port,
+    implementation: options.implementation,
+    machine: '',
+    system: '',
+    gpus: [],
+    missing: '',
+    ...at,
+  };
+  const socket = await openSocket(options.members[0].address, Date.now() + 30_000);
+  const soon = (): number => Date.now() + 30_000;
+  await introduce(socket, 'rank 0', options, () => ({ ...hello, protocol }), {
+    greeting: soon(),
+    answer: soon,
+  });
+  const messages: Record<string, unknown>[] = [];
+  let onChange = (): void => {};
+  const link = new WatchedSocket(socket, 30_000, {
+    onMessage: (message) => {
+      messages.push(message);
+      onChange();
+    },
+    onLost: () => {},
+  });
+  const one = async (key: string): Promise<unknown> => {
+    for (;;) {
+      const found = messages.find((message) => message[key] !== undefined);
+      if (found !== undefined) return found[key];
+      await new Promise<void>((resolve) => {
+        const before = onChange;
+        onChange = () => {
+          before();
+          resolve();
+        };
+      });
+    }
+  };
+  open.push({ close: () => socket.destroy() }, { close: () => server.close() });
+  return {
+    table: one('table') as Puppet['table'],
+    refusal: one('error').then((fields) => errorOfFields(fields as Record<string, unknown>)),
+    freeze: () => {
+      link.send = () => {};
+      socket.write = () => true;
+    },
+    destroy: () => socket.destroy(),
+  };
 }
 
 describe.skipIf(withoutGloo !== undefined)('rendezvous', () => {
@@ -158,7 +304,7 @@ describe.skipIf(withoutGloo !== undefined)('rendezvous', () => {
     socket.on('error', () => {});
     expect(await first).toMatchObject({
       name: 'FailedPreconditionError',
-      message: expect.stringContaining('protocol 99 and 3'),
+      message: expect.stringContaining('protocol 99 and 4'),
     });
     await new Promise((resolve) => socket.on('close', resolve));
     expect(answers.join('')).toContain('FAILED_PRECONDITION');
@@ -174,28 +320,97 @@ describe.skipIf(withoutGloo !== undefined)('rendezvous', () => {
     await closeLater(options[0]);
   });
 
-  it('says at once that one is gone before all are connected, as of one that is gone later', async () => {
-    const [, options] = (await cluster(2)).map((o) => ({ ...o, implementation: 'RING' as const }));
+  it('says which process is out of reach of which, though rank 0 sees both', async () => {
+    const options = (await cluster(3)).map((o) => ({ ...o, implementation: 'RING' as const }));
+    const first = errorOf(rendezvous(options[0]));
     const [closed] = await freePorts(1);
-    // A rank 0 that meets the other, and listens nowhere else.
-    const server = createServer((socket) => {
-      socket.on('error', () => {}).write(`${JSON.stringify({ eagre: 3, nonce: 'mine' })}\n`);
-      socket.once('data', (d) => {
-        const { nonce, proof: _, cluster: __, ...hello } = JSON.parse(String(d));
-        const proof = proofOf('secret', 'coordinator', ['mine', nonce]);
-        const hellos = [{ ...hello, rank: 0, port: closed }, hello];
-        socket.end(`${JSON.stringify({ generation: 1, key: '7', hellos, proof })}\n`);
-      });
-    });
-    await new Promise<void>((resolve) => server.listen(portOf(options), '127.0.0.1', resolve));
-    open.push({ close: () => new Promise((resolve) => server.close(resolve)) });
-    const error = await errorOf(rendezvous(options));
-    expect([error.name, error.message]).toEqual([
-      'UnavailableError',
-      expect.stringMatching(
-        /^the processes could not connect: worker 0 .* cannot be reached: Connection refused/,
-      ),
-    ]);
+    const guest = await callAs(options[1], { host: '127.0.0.1', port: closed });
+    const errors = await Promise.all([first, errorOf(rendezvous(options[2]))]);
+    await closeLater(options[0]);
+    for (const error of [...errors, await guest.refusal])
+      expect([error.name, error.message]).toEqual([
+        'UnavailableError',
+        expect.stringMatching(
+          /^the processes could not connect: worker 2 .* says that worker 1 .* cannot be reached: Connection refused$/,
+        ),
+      ]);
+  });
+
+  it('lets a process that was lost without a word come again while it waits', async () => {
+    const options = (await cluster(3)).map(watched);
+    const first = rendezvous(options[0]);
+    await closeLater(options[0]);
+    // Twice: lost, come again, and lost once more.
+    const lost = [];
+    for (let i = 0; i < 2; i++) {
+      const wire = await proxyTo(options[0]);
+      lost.push(errorOf(rendezvous({ ...throughProxy(options[1], wire), timeoutSeconds: 1.5 })));
+      await wire.carried();
+      wire.cut();
+      wire.target = 0;
+    }
+    const meetings = await Promise.all([first, rendezvous(options[1]), rendezvous(options[2])]);
+    expect(meetings.map(({ generation }) => generation)).toEqual([1, 1, 1]);
+    await sumOf(meetings);
+    for (const error of await Promise.all(lost)) expect(error.name).toBe('DeadlineExceededError');
+    await close(meetings);
+  });
+
+  it('has those who wait for a rank 0 that was lost without a word meet the next one', async () => {
+    const options = (await cluster(3)).map(watched);
+    const [later] = await freePorts(1);
+    const wire = await proxyTo(options[0]);
+    const lost = errorOf(rendezvous({ ...options[0], timeoutSeconds: 1.5 }));
+    const waiting = rendezvous(throughProxy(options[1], wire));
+    await wire.carried();
+    wire.cut();
+    const members = options[0].members.map((m, i) => (i === 0 ? { ...m, address: `127.0.0.1:${later}` } : m));
+    wire.target = later;
+    const anew = { ...options[0], members };
+    const meetings = await Promise.all([rendezvous(anew), waiting, rendezvous({ ...options[2], members })]);
+    await closeLater(anew);
+    await closeLater(options[0]);
+    await sumOf(meetings);
+    expect((await lost).name).toBe('DeadlineExceededError');
+    await close(meetings);
+  });
+
+  it('has all meet again where one is lost while they connect', async () => {
+    const options = (await cluster(3)).map((o) => watched({ ...o, implementation: 'RING' as const }));
+    const first = rendezvous(options[0]);
+    await closeLater(options[0]);
+    // It listens, but never calls; then it is silent for good.
+    const guest = await callAs(options[1], {});
+    const last = rendezvous(options[2]);
+    await guest.table;
+    guest.freeze();
+    const meetings = await Promise.all([first, rendezvous(options[1]), last]);
+    expect(meetings.map(({ generation }) => generation)).toEqual([1, 1, 1]);
+    await sumOf(meetings);
+    await close(meetings);
+  });
+
+  it('takes nobody for a rank who does not know the key', async () => {
+    const options = (await cluster(2)).map((o) => ({ ...o, implementation: 'RING' as const }));
+    const strangers: Socket[] = [];
+    const first = rendezvous(options[0]);
+    await closeLater(options[0]);
+    // Rank 1 shows another port, which calls those who listen at its own before it does.
+    const guest = await callAs(options[1], {});
+    const { hellos } = await guest.table;
+    for (const text of ['', 'x'.repeat(16), '\0'.repeat(16), 'GET / HTTP/1.1\r\n\r\n'])
+      for (let i = 0; i < 30; i++) {
+        const socket = connect(hellos[0].port, hellos[0].host).on('error', () => {});
+        socket.write(text);
+        strangers.push(socket);
+      }
+    await Promise.all(strangers.slice(0, 30).map((s) => new Promise((resolve) => s.on('connect', resolve))));
+    guest.freeze();
+    guest.destroy();
+    const meetings = await Promise.all([first, rendezvous(options[1])]);
+    await sumOf(meetings);
+    for (const socket of strangers) socket.destroy();
+    await close(meetings);
   });
 
   it('takes no text of other bytes for a proof', () => {

@@ -12,13 +12,12 @@ import { Engine, typedError } from '../engine/engine.ts';
 import { loadEngine } from '../engine/load-engine.ts';
 import { libraries, type NativeEngine } from '../engine/native-engine.ts';
 import { type Member, memberName, parseAddress } from './cluster-spec.ts';
-import { type Coordinator, coordinatorOf, type Table } from './coordinator.ts';
+import { type Coordinator, coordinatorOf, isWildcard, type Table } from './coordinator.ts';
+import { errorOfFields, fieldsOfError } from './errors.ts';
 import { gpusOf } from './gpus.ts';
-import { type Hello, introduce, protocol } from './handshake.ts';
+import { type Hello, introduce, newNonce, protocol } from './handshake.ts';
 import { openSocket } from './sockets.ts';
-
-/** What ends so many milliseconds before the deadline, ends because of it. */
-const soon = 50;
+import { WatchedSocket } from './watched-socket.ts';
 
 /** What a process brings. */
 export interface RendezvousOptions {
@@ -56,39 +55,65 @@ export interface Meeting {
  */
 export async function rendezvous(options: RendezvousOptions): Promise<Meeting> {
   const deadline = Date.now() + options.timeoutSeconds * 1000;
-  const { engine, table } = await (options.rank === 0 ? lead(options, deadline) : follow(options, deadline));
-  let gpu: number | null = null;
+  // Connections that are only watched do not keep the process alive.
+  const hold = setInterval(() => {}, 60_000);
   try {
-    checkAlike(options.members, table.hellos);
-    checkAble(options.members, table.hellos);
-    if (options.implementation === 'NCCL')
-      gpu = gpusOf(options.members, table.hellos)[options.rank] as number;
-    prepare(engine, isShared(table.hellos) ? `/eagre-${BigInt(table.key).toString(16)}` : '', gpu ?? 0);
-    await engine.connect(
-      table.hellos.map((hello) => Buffer.from(hello.addresses[options.rank] ?? '', 'base64')),
-      table.hellos.map((hello) => hello.host),
-      table.hellos.map((hello) => hello.port),
-      BigInt(table.key),
-    );
+    const { engine, table, gpu } = await (options.rank === 0
+      ? lead(options, deadline)
+      : follow(options, deadline));
+    const names = options.members.map(memberName);
+    return {
+      engine: new Engine(engine, options.rank, names, options.deterministic, gpu),
+      generation: table.generation,
+    };
+  } finally {
+    clearInterval(hold);
+  }
+}
+
+/** A process that is connected to all others, and may begin as soon as they are. */
+interface Connected {
+  readonly gpu: number | null;
+}
+
+/** Connects to the others of a table. @throws EagreError */
+async function connect(options: RendezvousOptions, own: Listening, table: Table): Promise<Connected> {
+  const { members, rank } = options;
+  const { hellos } = table;
+  checkAlike(members, hellos);
+  checkAble(members, hellos);
+  const engine = engineOf(own);
+  const gpu = options.implementation === 'NCCL' ? (gpusOf(members, hellos)[rank] as number) : null;
+  try {
+    for (const { host } of hellos.slice(0, rank)) await nodeBuiltin('node:dns').promises.lookup(host);
   } catch (cause) {
-    engine.closeNow(0);
-    if (cause instanceof EagreError) throw cause;
-    if ((cause as { code?: unknown }).code === 'UNAVAILABLE') throw typedError(cause);
-    const text = (cause as Error).message.replace(/rank (\d+)/, (_, rank: string) =>
-      memberName(options.members[Number(rank)] as Member),
-    );
-    const isLate = Date.now() >= deadline - soon;
-    throw new (isLate ? DeadlineExceededError : UnavailableError)(
-      `the processes could not connect: ${text}`,
+    const { hostname, code } = cause as { readonly hostname?: string; readonly code?: string };
+    throw new UnavailableError(
+      `the processes could not connect: ${memberName(members[rank] as Member)} finds no address of ${hostname} (${code})`,
       undefined,
       { cause },
     );
   }
-  const names = options.members.map(memberName);
-  return {
-    engine: new Engine(engine, options.rank, names, options.deterministic, gpu),
-    generation: table.generation,
-  };
+  prepare(engine, isShared(hellos) ? `/eagre-${BigInt(table.key).toString(16)}` : '', gpu ?? 0);
+  try {
+    await engine.connect(
+      hellos.map((hello) => Buffer.from(hello.addresses[rank] ?? '', 'base64')),
+      hellos.map((hello) => hello.host),
+      hellos.map((hello) => hello.port),
+      BigInt(table.key),
+    );
+  } catch (cause) {
+    if ((cause as { code?: unknown }).code === 'UNAVAILABLE') throw typedError(cause);
+    const text = (cause as Error).message.replace(/rank (\d+)/, (_, other: string) =>
+      memberName(members[Number(other)] as Member),
+    );
+    throw new UnavailableError(
+      `the processes could not connect: ${memberName(members[rank] as Member)} says that ${text}`,
+      undefined,
+      { cause },
+    );
+  }
+  return { gpu };
 }
 
 /** @throws FailedPreconditionError where not all have the same */
@@ -151,23 +176,45 @@ function prepare(engine: NativeEngine, shared: string, gpu: number): void {
   }
 }
 
-interface Prepared {
+interface Prepared extends Connected {
   readonly engine: NativeEngine;
   readonly table: Table;
 }
 
 async function lead(options: RendezvousOptions, deadline: number): Promise<Prepared> {
-  const own = listen(options, parseAddress((options.members[0] as Member).address).host, deadline);
-  try {
-    const coordinator = await coordinatorOf(options.members, options.clusterKey, options.token);
-    const table = await coordinator.begin(own.hello, deadline);
-    const engine = engineOf(own);
-    watchReturns(coordinator, engine, options);
-    return { engine, table };
-  } catch (error) {
-    throw ended(own, error);
+  const { members, clusterKey, token } = options;
+  const { host } = parseAddress((members[0] as Member).address);
+  const coordinator = await coordinatorOf(members, clusterKey, token);
+  coordinator.onReturn = undefined;
+  coordinator.silence = silenceOf(options);
+  const instance = newNonce();
+  for (;;) {
+    const own = listen(options, instance, host, deadline);
+    try {
+      const table = await coordinator.assemble(own.hello, deadline);
+      const connecting = connect(options, own, table);
+      const again = await coordinator.connect(
+        connecting.then(() => {}),
+        deadline,
+      );
+      const engine = engineOf(own);
+      if (again !== undefined) {
+        engine.closeNow(0);
+        continue;
+      }
+      engine.begin();
+      watchReturns(coordinator, engine, options);
+      return { engine, table, ...(await connecting) };
+    } catch (error) {
+      if (error instanceof EagreError) coordinator.turnAway(error);
+      throw ended(own, error);
+    }
   }
 }
+
+/** MPI comes together on the thread of JavaScript, which then shows no sign of life; it needs no second meeting, as it allows none. */
+const silenceOf = ({ implementation, heartbeatSeconds, timeoutSeconds }: RendezvousOptions): number =>
+  1000 * (implementation === 'MPI' ? Math.max(heartbeatSeconds, timeoutSeconds) : heartbeatSeconds);
 
 /** A process that comes again while its predecessor is thought alive ends the generation. */
 function watchReturns(coordinator: Coordinator, engine: NativeEngine, { members }: RendezvousOptions): void {
@@ -179,47 +226,102 @@ function watchReturns(coordinator: Coordinator, engine: NativeEngine, { members 
 }
 
 async function follow(options: RendezvousOptions, deadline: number): Promise<Prepared> {
+  const [first] = options.members as readonly [Member];
+  const instance = newNonce();
+  let reason = 'nobody listens there';
+  while (Date.now() < deadline) {
+    try {
+      const outcome = await callOnce(options, instance, deadline);
+      if (typeof outcome !== 'string') return outcome;
+      reason = outcome;
+    } catch (error) {
+      if (error instanceof EagreError) throw error;
+      reason = (error as Error).message;
+    }
+    await pause(100);
+  }
+  throw new DeadlineExceededError(
+    `${memberName(first)} could not be reached within ${options.timeoutSeconds} s: ${reason}`,
+  );
+}
+
+/** Calls rank 0, and connects to all as it says. @returns why all are to meet again, else @throws EagreError that ends the meeting, Error for another try */
+async function callOnce(
+  options: RendezvousOptions,
+  instance: string,
+  deadline: number,
+): Promise<Prepared | string> {
   const { members, rank } = options;
   const [first] = members as readonly [Member];
+  const { address } = members[rank] as Member;
+  const socket = await openSocket(first.address, deadline);
+  const called = (socket.remoteAddress ?? '').replace(/^::ffff:/, '');
   let own: Listening | undefined;
-  let reason = 'nobody listens there';
+  let link: WatchedSocket | undefined;
+  let timer: NodeJS.Timeout | undefined;
   try {
-    while (Date.now() < deadline) {
-      const socket = await openSocket(first.address, deadline).catch((error: Error) => {
-        reason = error.message;
-        return undefined;
+    const shown = (): object => {
+      const host = address === '' ? (socket.localAddress as string) : parseAddress(address).host;
+      own = listen(options, instance, host, deadline);
+      return { ...own.hello, protocol };
+    };
+    const soon = (): number => Math.min(deadline, Date.now() + 5000);
+    await introduce(socket, memberName(first), options, shown, { greeting: soon(), answer: soon });
+    const listening = own as unknown as Listening;
+    // Whoever knows the token is one of us.
+    return await new Promise<Prepared | string>((resolve, reject) => {
+      // Rank 0 knows who is missing, so it speaks first.
+      timer = setTimeout(
+        () =>
+          reject(
+            new DeadlineExceededError(
+              `${memberName(first)} was reached, but not all have met within ${options.timeoutSeconds} s`,
+            ),
+          ),
+        deadline - Date.now() + Math.min(silenceOf(options), 5000),
+      );
+      let table: Table | undefined;
+      let connecting: Promise<Connected> | undefined;
+      const start = (given: Table): void => {
+        const [zero, ...others] = given.hellos as readonly [Hello, ...Hello[]];
+        // Where it listens everywhere, it is where it was called.
+        const hellos = [isWildcard(zero.host) ? { ...zero, host: called } : zero, ...others];
+        table = { ...given, hellos };
+        connecting = Promise.resolve().then(() => connect(options, listening, table as Table));
+        connecting.then(
+          () => link?.send({ connected: true }),
+          // Rank 0 decides what becomes of it.
+          (error: Error) => link?.send({ error: fieldsOfError(error) }),
+        );
+      };
+      const begin = async (): Promise<void> => {
+        const engine = engineOf(listening);
+        const connected = await (connecting as Promise<Connected>);
+        engine.begin();
+        resolve({ engine, table: table as Table, ...connected });
+      };
+      link = new WatchedSocket(socket, silenceOf(options), {
+        onMessage: (message) => {
+          const { error, again } = message;
+          if (typeof error === 'object' && error !== null)
+            reject(errorOfFields(error as Readonly<Record<string, unknown>>));
+          else if (typeof again === 'string') resolve(again);
+          else if (message['go'] === true) begin().catch(reject);
+          else if (table === undefined && typeof message['table'] === 'object')
+            start(message['table'] as Table);
+        },
+        onLost: (reason) => resolve(`its connection was lost: ${reason}`),
       });
-      if (socket === undefined) {
-        await pause(100);
-        continue;
-      }
-      try {
-        const { address } = members[rank] as Member;
-        const shown = (): object => {
-          const host = address === '' ? (socket.localAddress as string) : parseAddress(address).host;
-          own ??= listen(options, host, deadline);
-          return { ...own.hello, protocol };
-        };
-        const answer = await introduce(socket, memberName(first), options, shown, {
-          greeting: Math.min(deadline, Date.now() + 5000),
-          // Rank 0 knows who is missing, so it speaks first.
-          answer: () => deadline + 1000,
-        });
-        // Whoever knows the token is one of us.
-        return { engine: engineOf(own as unknown as Listening), table: answer as unknown as Table };
-      } catch (error) {
-        if (error instanceof EagreError) throw error;
-        reason = (error as Error).message;
-      } finally {
-        socket.destroy();
-      }
-      await pause(100);
-    }
-    throw new DeadlineExceededError(
-      `${memberName(first)} could not be reached within ${options.timeoutSeconds} s: ${reason}`,
-    );
+    }).then((outcome) => {
+      if (typeof outcome === 'string' && !(listening.engine instanceof Error)) listening.engine.closeNow(0);
+      return outcome;
+    });
   } catch (error) {
     throw own === undefined ? error : ended(own, error);
+  } finally {
+    clearTimeout(timer);
+    if (link === undefined) socket.destroy();
+    else link.close();
   }
 }
 
@@ -243,7 +345,7 @@ function ended({ engine }: Listening, error: unknown): unknown {
 }
 
 /** An engine that listens at an address of this machine. @throws UnavailableError where it is none */
-function listen(options: RendezvousOptions, host: string, deadline: number): Listening {
+function listen(options: RendezvousOptions, instance: string, host: string, deadline: number): Listening {
   const { members, rank, generation, implementation } = options;
   // MPI ends on the thread that began it, when the process does.
   if (implementation === 'MPI' && !nodeBuiltin('node:worker_threads').isMainThread)
@@ -270,7 +372,7 @@ function listen(options: RendezvousOptions, host: string, deadline: number): Lis
       );
     engine = typedError(cause);
   }
-  const about = { rank, generation, host, implementation, system: systemOf() };
+  const about = { rank, instance, generation, host, implementation, system: systemOf() };
   if (engine instanceof Error) {
     const nothing = { addresses: members.map(() => ''), port: 0, machine: '', gpus: [] };
     return { engine, hello: { ...about, ...nothing, missing: engine.message } };

@@ -52,6 +52,9 @@ describe('TF_CONFIG', () => {
     expect(() => parseTFConfig(text)).toThrow(InvalidArgumentError);
   });
   it('reads addresses of both families', () => {
+    expect(() => parseAddress('fe80::1%eth0:80')).toThrow(/needs brackets, such as \[fe80::1%eth0\]:80/);
+    expect(() => parseAddress('::1:4000')).toThrow(/needs brackets, such as \[::1\]:4000/);
+    expect(() => parseAddress('x:y:4000')).toThrow(/must be host:port, got 'x:y:4000'$/);
     expect(parseAddress('[::1]:80')).toEqual({ host: '::1', port: 80 });
     expect(parseAddress('node-1.local:8080')).toEqual({ host: 'node-1.local', port: 8080 });
     expect(() => new ClusterSpec({ worker: ['::1:80'] })).toThrow(InvalidArgumentError);

@@ -1,9 +1,36 @@
+import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { fakeGpus, withoutNccl } from '../testing/nccl.ts';
 import { heads, runWorkers, start, tfConfigs, withoutGloo } from '../testing/processes.ts';
 import { loadEngine } from './load-engine.ts';
 
 const rendezvous = await heads.rendezvous();
+
+it.skipIf(withoutGloo !== undefined)(
+  'a silent caller does not keep a program alive that has closed its engine',
+  async () => {
+    const configs = await tfConfigs(2);
+    const { cluster } = JSON.parse(configs[0]) as { cluster: { worker: string[] } };
+    const program = `${rendezvous}
+    const { engine } = await meet();
+    console.log('met');
+    await new Promise((resolve) => process.stdin.once('data', () => resolve(process.stdin.destroy())));
+    await engine.close();`;
+    const running = configs.map((TF_CONFIG) => start(program, { TF_CONFIG }));
+    await Promise.all(running.map(({ printed }) => printed('met')));
+    const [host, port] = cluster.worker[0].split(':');
+    const caller = connect(Number(port), host).on('error', () => {});
+    // It has been greeted.
+    await new Promise((resolve) => caller.once('data', resolve));
+    for (const { child } of running) child.stdin?.write('\n');
+    const outcomes = await Promise.all(running.map(({ ended }) => ended));
+    caller.destroy();
+    expect(outcomes.map(({ code, err }) => [code, err])).toEqual([
+      [0, ''],
+      [0, ''],
+    ]);
+  },
+);
 
 describe('the addon', () => {
   it('is for Linux', () => {
@@ -91,6 +118,39 @@ describe.skipIf(withoutGloo !== undefined).each(implementations)(
         expect(text).toMatch(
           /^InvalidArgumentError operation 1 is allReduce of \d000 float32 .*worker \d.*, but .* true\nInvalidArgumentError$/,
         );
+    });
+
+    it('all say what differs, though each ends at once', async () => {
+      const program = `${head}
+      const { engine } = await meet();
+      const { rank } = engine;
+      const size = rank === 2 ? 3 : 2;
+      try {
+        engine.allReduce(new Float32Array(size + 1), { dtype: 'float32', name: \`sum: float32[1]; float32[\${size}]\`, labels: \`bias; kernel_\${rank}\` });
+      } catch (error) {
+        console.log(error.name, error.message);
+        if (rank === 0) process.exit(3);
+        throw error;
+      }`;
+      const running = (await tfConfigs(3)).map((TF_CONFIG) => start(program, { ...env, TF_CONFIG }));
+      for (const { code, out } of await Promise.all(running.map(({ ended }) => ended))) {
+        expect(out).toMatch(
+          /^InvalidArgumentError operation 1 is allReduce of \d float32 by sum \(sum: kernel_\d float32\[\d\]\) on worker \d .*, but .* \(sum: kernel_\d float32\[\d\]\) on worker \d/,
+        );
+        expect(code).not.toBe(0);
+      }
+    });
+
+    it('say farewell, however a program ends', async () => {
+      const out = await runWorkers(
+        2,
+        `${head}
+      const { engine } = await meet();
+      if (engine.rank === 1) process.exit();
+      try { engine.barrier(); } catch (error) { console.log(error.name, error.message); }`,
+        env,
+      );
+      expect(out[0]).toMatch(/^UnavailableError worker 1 .* has ended its program$/);
     });
 
     it('learn at once that one was killed, also while they wait in an operation', async () => {

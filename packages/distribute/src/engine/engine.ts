@@ -23,6 +23,8 @@ import {
 export interface OperationOptions {
   /** What it is for, the same on all ranks. */
   readonly name?: string;
+  /** What each of the values in the name belongs to, with semicolons between; for errors, and need not be the same. */
+  readonly labels?: string;
   /** How long it may take in seconds; null, the default, for ever, as long as all ranks are alive. */
   readonly timeoutSeconds?: number | null;
 }
@@ -53,6 +55,9 @@ export class Engine {
   /** Which of the driver's GPUs NCCL uses; null with other libraries. */
   readonly gpu: number | null;
   readonly #native: NativeEngine;
+  /** What the addon knows of names. */
+  readonly #names = new Map<string, { readonly tag: number; readonly about: number }>();
+  #nextName = 0;
 
   constructor(
     native: NativeEngine,
@@ -67,6 +72,7 @@ export class Engine {
     this.names = names;
     this.deterministic = deterministic;
     this.gpu = gpu;
+    closeAtExit(this);
   }
 
   /**
@@ -205,15 +211,59 @@ export class Engine {
       );
     return [kinds.allGather, elements.bytes, 0, false, 0, ...this.#rest(options), data, out, bytes];
   }
-  #rest({ name = '', timeoutSeconds = null }: OperationOptions): [tag: number, timeout: number] {
+  #rest({
+    name = '',
+    labels = '',
+    timeoutSeconds = null,
+  }: OperationOptions): [tag: number, about: number, timeout: number] {
     if (timeoutSeconds !== null && !(timeoutSeconds > 0))
       throw new InvalidArgumentError(`timeoutSeconds must be positive or null, got ${timeoutSeconds}`);
-    return [tagOf(name), timeoutSeconds === null ? 0 : Math.max(1, Math.round(timeoutSeconds * 1000))];
+    const { tag, about } = this.#known(name, labels);
+    return [tag, about, timeoutSeconds === null ? 0 : Math.max(1, Math.round(timeoutSeconds * 1000))];
+  }
+  #known(name: string, labels: string): { readonly tag: number; readonly about: number } {
+    const key = labels === '' ? name : `${name}\n${labels}`;
+    const known = this.#names.get(key);
+    if (known !== undefined) return known;
+    // Where names are new again and again, old ones are forgotten.
+    if (this.#names.size >= mostNames) this.#names.clear();
+    const about = name === '' ? 0 : 1 + (this.#nextName++ % mostNames);
+    if (about !== 0) this.#native.name(about, labelled(name, labels));
+    const added = { tag: tagOf(name), about };
+    this.#names.set(key, added);
+    return added;
   }
   #checkRoot(root: number, kind: CollectiveKind): void {
     if (!Number.isInteger(root) || root < 0 || root >= this.size)
       throw new InvalidArgumentError(`root must be a rank below ${this.size}, got ${root}`, kind);
   }
+}
+
+const mostNames = 4000;
+
+// A program that ends by `process.exit` or an error runs no hooks of addons, and the others would take it for lost.
+const open = new Set<WeakRef<Engine>>();
+let isWatchingExit = false;
+function closeAtExit(engine: Engine): void {
+  for (const each of open) if (each.deref() === undefined) open.delete(each);
+  open.add(new WeakRef(engine));
+  if (isWatchingExit) return;
+  isWatchingExit = true;
+  globalThis.process.on('exit', () => {
+    for (const each of open) each.deref()?.closeNow(0);
+  });
+}
+
+/** `sum: float32[2]; float32[3]` with the labels `a; b` is `sum: a float32[2]; b float32[3]`. */
+function labelled(name: string, labels: string): string {
+  if (labels === '') return name;
+  const at = name.indexOf(': ') + 2;
+  const all = labels.split('; ');
+  const parts = name
+    .slice(at)
+    .split('; ')
+    .map((part, i) => `${all[i]} ${part}`);
+  return `${name.slice(0, at)}${parts.join('; ')}`;
 }
 
 /** FNV-1a of a name. */
@@ -223,7 +273,6 @@ function tagOf(name: string): number {
   return hash >>> 0;
 }
 
-/** An error of the addon as one of ours. */
 /** What the addon throws, with its code. */
 export function typedError(error: unknown): Error {
   const { code, message } = error as { readonly code?: string; readonly message?: string };

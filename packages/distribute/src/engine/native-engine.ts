@@ -19,6 +19,10 @@ export interface NativeEngine {
     ports: readonly number[],
     key: bigint,
   ): Promise<void>;
+  /** From here on the others are watched, and operations can be given: once all are known to be connected. */
+  begin(): void;
+  /** What operations with a number for `about` are for, in words for messages. */
+  name(about: number, text: string): void;
   /** Blocks until the operation has ended. @throws Error with a code */
   run(...operation: NativeOperation): void;
   /** The same on the communication thread, which holds the memory until the promise is settled. */
@@ -50,6 +54,7 @@ export type NativeOperation = [
   inOrder: boolean,
   root: number,
   tag: number,
+  about: number,
   timeout: number,
   data: ArrayBufferView | GpuPart | undefined,
   out: ArrayBufferView | undefined,

@@ -124,7 +124,7 @@ export class ProcessCollectives implements Collectives {
         memory = free;
         free = [];
       }
-      under[k] = this.#start(now, options, k === buckets.length - 1, memory[k]?.packs);
+      under[k] = this.#start(now, labelled[k], k === buckets.length - 1, memory[k]?.packs);
     };
     const ended = (): readonly Tensor[] => {
       const results: Tensor[] = [];
@@ -135,6 +135,11 @@ export class ProcessCollectives implements Collectives {
       return results;
     };
     const all = buckets.map((at) => at.map((i) => values[i]));
+    const labels = options.labels?.();
+    const labelled = buckets.map((at): CollectiveOptions => {
+      const own = labels && at.map((i) => labels[i]);
+      return own === undefined ? options : { ...options, labels: () => own };
+    });
     if (context.tracer === null) {
       all.forEach((now, k) => {
         start(k, now);
@@ -276,12 +281,12 @@ function fromOtherGpus(values: readonly Tensor[], { gpu }: Engine): readonly Ten
 
 /** The operation's name says what all processes must agree on, so the engine notices where they do not. */
 function described(
-  { name, timeoutSeconds = null }: CollectiveOptions,
+  { name, labels, timeoutSeconds = null }: CollectiveOptions,
   values: readonly Tensor[],
   alike: boolean,
 ): OperationOptions & { readonly name: string } {
-  const kinds = values.map((x) => `${x.dtype}[${alike ? x.shape : x.shape.slice(1)}]`).join();
-  return { name: `${name}: ${kinds}`, timeoutSeconds };
+  const kinds = values.map((x) => `${x.dtype}[${alike ? x.shape : x.shape.slice(1)}]`).join('; ');
+  return { name: `${name}: ${kinds}`, labels: labels?.().join('; ') ?? '', timeoutSeconds };
 }
 
 /** Memory as an engine takes it, and what is to be done when it has ended. */

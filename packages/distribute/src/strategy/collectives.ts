@@ -39,6 +39,8 @@ export interface CollectiveOptions {
   readonly timeoutSeconds?: number | null;
   /** About how many bytes go in one message; 0 leaves it to the implementation. */
   readonly bytesPerPack?: number;
+  /** What each value belongs to, in words for errors: names of variables, which need not be alike in all processes. */
+  readonly labels?: () => readonly string[];
   /**
    * Whether the values are gradients, in the order of their variables: they are reduced in buckets, the last first, and in a graph while what
    * the other buckets need is still being computed.

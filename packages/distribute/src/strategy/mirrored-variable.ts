@@ -20,6 +20,7 @@ import {
   type VariableRequest,
   within,
 } from '@eagre/core/internal';
+import type { CollectiveOptions } from './collectives.ts';
 import { type CommunicationOptions, collectiveOptions } from './communication-options.ts';
 import { type Group, meanOf, ofFirst, reduction, sumOf } from './exchanges.ts';
 import { alone, atOnce, current, type Run, updating } from './run.ts';
@@ -210,17 +211,21 @@ export class MirroredVariable extends Variable {
     );
     const { collectives, communicationOptions } = strategy;
     // The name of the variable may be another one in a process that has made other models before.
-    const options = collectiveOptions(communicationOptions, 'Variable.read');
+    const options = this.#readOptions(communicationOptions);
     const [sum] = collectives.size === 1 ? [local] : collectives.allReduce([local], options);
     if (aggregation === 'SUM') return sum;
     return meanOf(sum, strategy.numReplicasInSync).cast(this.dtype as 'float32');
+  }
+
+  #readOptions(given: CommunicationOptions | null): CollectiveOptions {
+    return { ...collectiveOptions(given, 'Variable.read'), labels: () => [this.path] };
   }
 
   /** Its value in all processes. */
   #fromOwner({ rank }: OwnedState): Tensor {
     const { collectives, communicationOptions } = this.strategy;
     const own = this.#isElsewhere ? zeros(this.shape as number[], this.dtype) : this.#copies[0].read();
-    const options = collectiveOptions(communicationOptions, 'Variable.read');
+    const options = this.#readOptions(communicationOptions);
     return collectives.fromOwners([own], [rank], options)[0];
   }
 

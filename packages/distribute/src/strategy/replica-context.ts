@@ -178,7 +178,10 @@ export class ReplicaContext implements DistributionReplica {
     variables: readonly Variable[],
     apply: (sums: readonly Tensor[]) => void,
   ): void {
-    const options = gradientOptions(this.strategy.communicationOptions, 'applyGradients');
+    const options = {
+      ...gradientOptions(this.strategy.communicationOptions, 'applyGradients'),
+      labels: () => variables.map(({ path }) => path),
+    };
     this.#applyLater(reduction(this.strategy, 'SUM', options), gradients, variables, apply);
   }
 

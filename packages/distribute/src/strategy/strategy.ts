@@ -178,7 +178,10 @@ export abstract class Strategy implements DistributionStrategy {
         const values = collectives.fromOwners(
           variables.map((variable) => variable.read()),
           variables.map((variable) => ownership.rankOf(variable)),
-          collectiveOptions(this.communicationOptions, 'updated variables'),
+          {
+            ...collectiveOptions(this.communicationOptions, 'updated variables'),
+            labels: () => variables.map(({ path }) => path),
+          },
         );
         variables.forEach((variable, i) => {
           if (!owns(variable)) variable.assign(values[i]);
@@ -250,7 +253,10 @@ export abstract class Strategy implements DistributionStrategy {
       });
     // Also while a function is being traced. Names may differ: a process that goes on has made other models before.
     const [value] = inInitScope(() =>
-      collectives.broadcast([request.value], collectiveOptions(this.communicationOptions, 'initial value')),
+      collectives.broadcast([request.value], {
+        ...collectiveOptions(this.communicationOptions, 'initial value'),
+        labels: () => [request.name],
+      }),
     );
     return MirroredVariable.make({ ...request, value }, this, devices);
   }

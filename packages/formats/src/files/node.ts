@@ -1,6 +1,7 @@
 /** The built-in modules of Node that file helpers use. */
 export interface NodeBuiltins {
   'node:crypto': typeof import('node:crypto');
+  'node:dns': typeof import('node:dns');
   'node:fs': typeof import('node:fs');
   'node:http': typeof import('node:http');
   'node:module': typeof import('node:module');

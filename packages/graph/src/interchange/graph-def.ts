@@ -100,7 +100,7 @@ export function encodeGraphDef(graph: Graph, options?: GraphDefOptions): Uint8Ar
   if (bytes.length > MOST_BYTES) {
     throw new ResourceExhaustedError(
       `the graph '${graph.name}' takes ${bytes.length} bytes, but a GraphDef must be smaller than 2 GiB: leave out large constants with largestConstant, or keep them in variables`,
-      'asGraphDef',
+      'toGraphDef',
     );
   }
   return bytes;
@@ -1249,7 +1249,7 @@ class Writer {
       const axis = dims(value).findIndex((d) => identicalDims(d, symbol));
       if (axis >= 0) return [value, axis];
     }
-    throw new FailedPreconditionError(`the size ${symbol} is not that of a value of the graph`, 'asGraphDef');
+    throw new FailedPreconditionError(`the size ${symbol} is not that of a value of the graph`, 'toGraphDef');
   }
 
   /** A node of one output, and how others name it. */
@@ -1454,7 +1454,7 @@ function hostSchedule(): UnimplementedError {
     'the learning rate schedule is code of this process, which a GraphDef cannot hold: use a schedule from ' +
       'tf.optimizers.schedules, or a class that extends LearningRateSchedule and has trace(step) beside call(step). To look at the graph ' +
       'only, give largestConstant',
-    'asGraphDef',
+    'toGraphDef',
   );
 }
 

@@ -228,7 +228,7 @@ export class Graph {
    * own, `tf.import_graph_def` runs it; composite ops of Eagre stay under their names.
    * @throws ResourceExhaustedError for more than 2 GiB.
    */
-  asGraphDef(options?: GraphDefOptions): Uint8Array {
+  toGraphDef(options?: GraphDefOptions): Uint8Array {
     return encodeGraphDef(this, options);
   }
 
@@ -253,7 +253,7 @@ export class Graph {
 
 defineMethods(Graph.prototype, 'Graph', {
   statistics: {},
-  asGraphDef: { options: { largestConstant: true } },
+  toGraphDef: { options: { largestConstant: true } },
   toDot: {},
   toSvg: { positional: ['load'], required: 0 },
 });

@@ -36,7 +36,6 @@ import {
   isSharedScalar,
   type KernelRecorder,
   keepingAmbient,
-  keyOfDim,
   type Op,
   outOfScope,
   override,
@@ -181,7 +180,7 @@ class MeasuredAxes {
         const isOpen = op.isOpen(attrs, i, axis);
         if (!isOpen && !someSymbol(d, (symbol) => inside.has(symbol))) return d;
         open = true;
-        const key = isOpen ? `${i} ${axis}` : keyOfDim(d);
+        const key = isOpen ? `${i} ${axis}` : String(d);
         const size = sizes.get(key) ?? this.size();
         sizes.set(key, size);
         return size;

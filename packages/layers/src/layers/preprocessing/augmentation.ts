@@ -15,7 +15,6 @@ import { show } from '../../layer/show.ts';
 import { deserializeLayer, serializeLayer } from '../../saving/serialization.ts';
 import { fail } from '../common.ts';
 import { flag, integer, positive, seed, word } from '../options.ts';
-import type { RandomSource } from '../random-source.ts';
 import { dataFormat } from '../spatial.ts';
 import { layerOptions } from '../weights.ts';
 import {
@@ -55,17 +54,17 @@ interface Strength {
   readonly valueRange: Range;
   readonly factor: Range;
   readonly interpolation: Interpolation;
-  readonly source: RandomSource;
+  readonly seed: number | null;
   readonly dtypePolicy: DTypePolicy;
 }
 
 /** The changes of both layers, of which those that AugMix leaves out unless asked for are the last. */
 function changes(of: Strength): Readonly<Record<string, ImageLayer>> {
-  const { factor, interpolation, valueRange: range, source, dtypePolicy: dtype } = of;
-  const moving = { interpolation, dtype };
-  const options = { valueRange: range, dtype };
+  const { factor, interpolation, valueRange: range, seed, dtypePolicy: dtype } = of;
+  const moving = { interpolation, seed, dtype };
+  const options = { valueRange: range, seed, dtype };
   const [, high] = factor;
-  const all: Readonly<Record<string, ImageLayer>> = {
+  return {
     randomShear: new RandomShear(factor, factor, moving),
     randomTranslation: new RandomTranslation(factor, factor, moving),
     randomRotation: new RandomRotation(factor, moving),
@@ -78,8 +77,6 @@ function changes(of: Strength): Readonly<Record<string, ImageLayer>> {
     randomContrast: new RandomContrast(factor, options),
     randomSharpness: new RandomSharpness(factor, options),
   };
-  for (const layer of Object.values(all)) layer.source = source;
-  return all;
 }
 const FEW = 7;
 
@@ -236,9 +233,10 @@ export class Pipeline extends Layer {
   override get trainsAlone(): boolean {
     return true;
   }
-  override call(inputs: LayerInput, { training = true }: CallOptions = {}): LayerOutput {
+  override call(inputs: LayerInput, { training }: CallOptions = {}): LayerOutput {
     let value: unknown = inputs;
-    for (const layer of this.layers) value = layer(value as Tensor, { training });
+    for (const layer of this.layers)
+      value = training === undefined ? layer(value as Tensor) : layer(value as Tensor, { training });
     return value as LayerOutput;
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
