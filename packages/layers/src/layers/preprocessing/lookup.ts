@@ -7,6 +7,7 @@ import {
   InvalidArgumentError,
   mul,
   type PartialShape,
+  PermissionDeniedError,
   RaggedTensor,
   Tensor,
   type TensorLike,
@@ -38,6 +39,8 @@ import {
 } from '../../layer/kinds.ts';
 import { Layer, type LayerOptions, ownsTemporaries, type Specs, type TensorSpec } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
+import { isTryingOut } from '../../layer/specs.ts';
+import { isSafe } from '../../saving/serialization-scope.ts';
 import { checkOne, fail } from '../common.ts';
 import { encoding, flag, integer, option, word } from '../options.ts';
 import { layerOptions } from '../weights.ts';
@@ -105,6 +108,8 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
   declare readonly sparse: boolean;
   declare readonly salt: readonly [number, number] | null;
   #vocabulary: Vocabulary;
+  /** Whether there is one: what `adapt` found may hold no token. */
+  #isKnown = false;
   #ofVocabulary: Tables | null = null;
   #expected = 0;
   /** The weight of each index. */
@@ -113,6 +118,7 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
   /** A new layer of the options that `getConfig` gave, here or in Keras. */
   static override fromConfig(config: Readonly<Record<string, unknown>>): Layer {
     const { vocabulary_size: size, ...options } = config;
+    checkNoPath(options, 'a lookup');
     // biome-ignore lint/complexity/noThisInStatic: of the class that it is called on
     const layer = super.fromConfig.call(this, options) as IndexLookup;
     layer.expect(size);
@@ -206,6 +212,7 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
     const ranked = counts.ranked([this.maskToken, this.oovToken]);
     const most = this.maxTokens === null ? ranked.length : Math.max(0, this.maxTokens - this.#start);
     this.#vocabulary = new Vocabulary(ranked.slice(0, most), this.name);
+    this.#isKnown = true;
     if (this.outputMode !== 'tfIdf') return;
     const idf = this.#vocabulary.tokens.map((token) => counts.idf(token));
     const mean = idf.reduce((a, b) => a + b, 0) / Math.max(1, idf.length);
@@ -260,8 +267,6 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
   encode(ids: Tensor): Tensor {
     const mode = this.outputMode;
     if (mode === 'int') return ids;
-    if (!this.padToMaxTokens && this.#vocabulary.tokens.length === 0)
-      throw new FailedPreconditionError('needs a vocabulary: give one, or call adapt(data)', this.name);
     const { sparse } = this;
     const depth = this.#depth;
     if (mode !== 'tfIdf') return encoded(ids, { mode, depth, dtype: 'int64', sparse });
@@ -270,8 +275,17 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
     const weights = Array.from({ length: depth }, (_, i) => this.#idf[i] ?? 0);
     return mul(encoded(ids, { mode: 'count', depth, dtype, sparse }), constant(weights, dtype));
   }
+  /** @throws FailedPreconditionError without a vocabulary, unless only shapes are asked for */
+  #checkKnown(): void {
+    if (this.#isKnown || isTryingOut()) return;
+    throw new FailedPreconditionError(
+      'needs a vocabulary: give one, or call adapt(data). What adapt found is in .keras files and, as in Keras, not in .h5 and weights files: after those, call setVocabulary',
+      this.name,
+    );
+  }
   /** @internal The index of each token, int64. */
   indices(x: Tensor): Tensor {
+    this.#checkKnown();
     const start = this.#start;
     const { maskToken, numOovIndices } = this;
     const firstUnknown = BigInt(start - numOovIndices);
@@ -342,6 +356,7 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
   }
 
   #tokensAt(inputs: Tensor): Tensor {
+    this.#checkKnown();
     const all = this.getVocabulary();
     const oov = this.oovToken ?? (this.integers ? -1n : '');
     const at = (index: Token): Token => all[Number(index)] ?? oov;
@@ -369,6 +384,8 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
   #take(vocabulary: readonly Token[], idfWeights: readonly number[] | null): void {
     if (this.outputMode === 'tfIdf' && idfWeights === null)
       fail(this, "needs idfWeights with outputMode 'tfIdf'");
+    if (this.outputMode !== 'tfIdf' && idfWeights !== null)
+      fail(this, "takes idfWeights with outputMode 'tfIdf' only");
     if (vocabulary.length === 0) fail(this, 'needs at least one token in its vocabulary');
     const start = this.#start;
     const special = this.getVocabulary().slice(0, start);
@@ -388,6 +405,8 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
     if (idfWeights !== null && idfWeights.length !== vocabulary.length)
       fail(this, `needs one of idfWeights for each of ${vocabulary.length} tokens, got ${idfWeights.length}`);
     this.#vocabulary = new Vocabulary(tokens, this.name);
+    // Of one without, a file has what stands for unknown tokens alone.
+    this.#isKnown = tokens.length > 0;
     if (idfWeights === null) return;
     const mean = idfWeights.reduce((a, b) => a + b, 0) / idfWeights.length;
     this.#idf = [...new Array<number>(isSpecial ? 0 : start).fill(mean), ...idfWeights];
@@ -439,6 +458,17 @@ function textOf(path: string): string {
   } catch (cause) {
     throw fileError(cause, path);
   }
+}
+
+/**
+ * Refuses the path of a file in a configuration: whoever wrote that is not the program, and must not choose what is read.
+ * @throws PermissionDeniedError
+ */
+export function checkNoPath({ vocabulary }: Readonly<Record<string, unknown>>, what: string): void {
+  if (typeof vocabulary !== 'string' || !isSafe()) return;
+  throw new PermissionDeniedError(
+    `the configuration of ${what} names a file as its vocabulary, ${show(vocabulary)}, which could be any file of this machine; load with safeMode: false if you trust where it comes from`,
+  );
 }
 
 /** Tokens of a list, a tensor, or a file. */

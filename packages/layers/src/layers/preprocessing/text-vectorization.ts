@@ -35,7 +35,7 @@ import { encoding, flag } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 import { type AdaptData, adaptBatches } from './adapt-data.ts';
 import { checkSparse, modes, sparseFlag } from './categories.ts';
-import { type LookupMode, limit, placed, StringLookup } from './lookup.ts';
+import { checkNoPath, type LookupMode, limit, placed, StringLookup } from './lookup.ts';
 import { TokenCounts } from './vocabulary.ts';
 
 /** How texts are made alike before they are split. */
@@ -150,6 +150,7 @@ export class TextVectorization extends Layer {
   /** A new layer of the options that `getConfig` gave, here or in Keras. */
   static override fromConfig(config: Readonly<Record<string, unknown>>): TextVectorization {
     const { vocabulary_size: size, ...options } = config;
+    checkNoPath(options, 'TextVectorization');
     const layer = new TextVectorization(optionsFrom(options, TextVectorization));
     layer.#lookup.expect(size);
     return layer;
