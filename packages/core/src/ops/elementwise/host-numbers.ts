@@ -184,18 +184,48 @@ export function hurwitzZeta(x: number, q: number): number {
     // Powers of negative numbers.
     if (x !== Math.floor(x)) return Number.NaN;
   }
+  // So far below 0 the places on either side of 0 are two sums from there on; one by one they would be as many as q says.
+  if (q < FAR_BELOW) {
+    const above = q - Math.floor(q);
+    const sign = x % 2 === 0 ? 1 : -1;
+    return hurwitzZeta(x, above) + sign * hurwitzZeta(x, 1 - above) - sign * hurwitzZeta(x, 1 - q);
+  }
+  return zetaOver(x, q, 1);
+}
+
+const FAR_BELOW = -100;
+
+/** Σ ((q + n) / unit)^(−x): some terms, then the Euler-Maclaurin sum. */
+function zetaOver(x: number, q: number, unit: number): number {
   let sum = 0;
   let place = q;
   for (let n = 0; n < 12 || place <= 9; n++) {
-    sum += place ** -x;
+    sum += (place / unit) ** -x;
     place += 1;
   }
-  sum += place ** (1 - x) / (x - 1) + 0.5 * place ** -x;
+  const power = (place / unit) ** -x;
+  sum += (power * place) / (x - 1) + 0.5 * power;
   // x (x + 1) … over rising powers.
-  let factor = x * place ** (-x - 1);
+  let factor = (x * power) / place;
   for (let k = 0; k < BERNOULLI_OVER_FACTORIAL.length; k++) {
     sum += (BERNOULLI_OVER_FACTORIAL[k] as number) * factor;
     factor *= ((x + 2 * k + 1) * (x + 2 * k + 2)) / (place * place);
   }
   return sum;
+}
+
+const LAST_FACTORIAL = 170;
+
+/** The n-th derivative of digamma, n an integer: (−1)^(n + 1) n! ζ(n + 1, x). NaN for n below 1. */
+export function polygammaOf(n: number, x: number): number {
+  if (!(n >= 1)) return Number.NaN;
+  const sign = n % 2 === 0 ? -1 : 1;
+  if (n <= LAST_FACTORIAL) {
+    let factorial = 1;
+    for (let i = 2; i <= n; i++) factorial *= i;
+    return sign * factorial * hurwitzZeta(n + 1, x);
+  }
+  if (!(x > 0)) return sign * Number.POSITIVE_INFINITY * hurwitzZeta(n + 1, x);
+  // n! alone is beyond all numbers, and the sum is 0: together they may be neither.
+  return sign * Math.exp(logGammaOf(n + 1) - (n + 1) * Math.log(x)) * zetaOver(n + 1, x, x);
 }

@@ -1,6 +1,5 @@
 // Functions of two and three numbers that take loops of their own: incomplete gamma and beta functions, the zeta function. The host
 // computes them, in float64.
-import { InvalidArgumentError } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { type Attrs, defineOp, execute1, type GradFn, type Op, pair, sumTo } from '../../dispatch/op.ts';
@@ -11,7 +10,13 @@ import { checkDType } from '../../tensor/dtypes.ts';
 import { emptyTensor, hostValues, setValues, type Tensor } from '../../tensor/tensor.ts';
 import { broadcastTo } from '../array/shaping.ts';
 import { polygamma as ofOrder } from '../gradients.ts';
-import { betaIncomplete, gammaIncomplete, gammaIncompleteSlope, hurwitzZeta } from './host-numbers.ts';
+import {
+  betaIncomplete,
+  gammaIncomplete,
+  gammaIncompleteSlope,
+  hurwitzZeta,
+  polygammaOf,
+} from './host-numbers.ts';
 
 /** Declares an op of numbers that broadcast, which the host computes one by one. */
 /* @__NO_SIDE_EFFECTS__ */
@@ -226,15 +231,12 @@ export const zeta: OfTwo<'x', 'q'> = /* @__PURE__ */ defineFunction(
 /** The derivatives of digamma of the orders n, integers of at least 1. */
 const polygammaOp: Op = /* @__PURE__ */ defineNumbers({
   name: 'Polygamma',
-  of: (_, n, x) => {
-    if (n < 1) return Number.NaN;
-    let factorial = 1;
-    for (let i = 2; i <= n; i++) factorial *= i;
-    return (n % 2 === 0 ? -1 : 1) * factorial * hurwitzZeta(n + 1, x);
-  },
+  of: (_, n, x) => polygammaOf(n, x),
   grad: (g, dy) => [null, dy.mul(execute1(polygammaOp, [g.a.add(1), g.b]))],
   samples: () => [{ inputs: [values([1, 2, 3], [3], 'int32'), uniform([2, 3], 0.5, 4)] }],
 });
+/** A program has instructions for each order. */
+const LONGEST_PROGRAM = 100;
 /** Derivatives of digamma, element-wise: the a-th one at x. a is an integer of at least 0, else the result is NaN. */
 export const polygamma: OfTwo<'a', 'x'> = /* @__PURE__ */ defineFunction(
   'math.polygamma',
@@ -242,10 +244,9 @@ export const polygamma: OfTwo<'a', 'x'> = /* @__PURE__ */ defineFunction(
   {},
   (a, x) => {
     // One order for all is a scalar program.
-    if (typeof a === 'number' && Number.isInteger(a) && a >= 0) {
+    if (typeof a === 'number' && Number.isInteger(a) && a >= 0 && a <= LONGEST_PROGRAM) {
       const t = toTensor(x);
       checkDType(t.dtype, 'floating', 'x', 'Polygamma');
-      if (a > 100) throw new InvalidArgumentError(`a is ${a}, expected at most 100`, 'Polygamma');
       return a === 0 ? t.digamma() : ofOrder(t, a);
     }
     const [n, t] = floats('Polygamma', a, x);

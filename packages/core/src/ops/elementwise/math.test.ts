@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import * as tf from '../../index.ts';
 import * as special from '../../math-special.ts';
 import { everywhere, numbers, randoms, slopes, worst } from '../../testing/ops.ts';
+import { polygamma, zeta } from './host-special.ts';
 
 const f64 = (...list: number[]): tf.Tensor => tf.constant(list, 'float64');
 const tolerance = { float32: 4e-6, float64: 4e-13 };
@@ -273,5 +274,38 @@ describe('slopes at singular points', () => {
       expect(da).toEqual([0, 0.5]);
       expect(db?.map((d) => d + 0)).toEqual([0, -0.75]);
     });
+  });
+});
+
+describe('functions whose work a value says', () => {
+  const one = (y: tf.Tensor): number => y.item() as number;
+  const order = (n: number): tf.Tensor => tf.constant(n, 'float64');
+
+  // Of mpmath.
+  test.each([
+    [171, 50, 76846353307342590],
+    [171, 1000, 7.895703660865027e-207],
+    [200, 100, -9.125424691096223e-28],
+    [1000, 500, -9.973892361037703e-135],
+    [1000, 1, -Infinity],
+    [2e9, 3, -Infinity],
+    [2e9, 1e9, -0],
+    [1e9, 0.1, -Infinity],
+  ])('the polygamma function of order %d at %d', (n, x, value) => {
+    for (const found of [polygamma(order(n), f64(x)), polygamma(n, f64(x))])
+      if (Number.isFinite(value) && value !== 0) expect(one(found) / value).toBeCloseTo(1, 9);
+      else expect(one(found)).toBe(value);
+  });
+
+  test.each([
+    [2, -150.25, 19.73257532733219],
+    [3, -150.25, -62.01253135918605],
+    [3, -1000000.5, 4.99999000001375e-13],
+    [2, -999999999.75, 19.739208801178716],
+    [2, -1e300, Infinity],
+  ])('the zeta function of %d far below 0, at %d', (x, q, value) => {
+    const found = one(zeta(order(x), f64(q)));
+    if (Number.isFinite(value)) expect(found / value).toBeCloseTo(1, 9);
+    else expect(found).toBe(value);
   });
 });
