@@ -141,11 +141,10 @@ function inflated(data: readonly Uint8Array[], size: number, fail: (why: string)
     const part = piece.subarray(0, size - at);
     out.set(part, at);
     at += part.length;
+    return at < size;
   });
   try {
-    for (const part of data) {
-      if (at < size) inflater.push(part, false);
-    }
+    for (const part of data) inflater.push(part, false);
   } catch (cause) {
     throw fail((cause as Error).message);
   }

@@ -1,10 +1,21 @@
 /** `tf.audio`: sound files. */
 import { InvalidArgumentError } from '@eagre/backend';
-import { constant, type IntegerLike, type NamedFunction, type Tensor, type TensorLike } from '@eagre/core';
+import {
+  constant,
+  gather,
+  type IntegerLike,
+  type NamedFunction,
+  pad,
+  type Tensor,
+  type TensorLike,
+} from '@eagre/core';
 import { checkCount, defineFunction, kind, stringTensor, textOf, toTensor } from '@eagre/core/internal';
 import { needsValue } from '../pipeline/plain-code.ts';
 import { encodeWav as bytesOfWav, decodeWav as soundOf } from '../readers/wav.ts';
 import { atOnce, type BytesLike, bytesFrom } from './byte-strings.ts';
+
+/** The header has 16 bits for their number. */
+const MOST_CHANNELS = 65535;
 
 /**
  * The sound in the bytes of a WAV file of 16 bits: `[audio, sampleRate]`, with audio [samples, channels] from -1 to 1.
@@ -28,14 +39,28 @@ export const decodeWav: NamedFunction<
     const sound = soundOf(bytesFrom(contents, 'contents', op), 'contents');
     const frames = sound.samples.length / sound.channels;
     const channels = desiredChannels > 0 ? desiredChannels : sound.channels;
+    if (channels > MOST_CHANNELS)
+      throw new InvalidArgumentError(
+        `desiredChannels is ${channels}, expected at most ${MOST_CHANNELS}, as files have`,
+        op,
+      );
     const count = desiredSamples >= 0 ? desiredSamples : frames;
+    const kept = Math.min(count, frames);
     return atOnce(op, () => {
-      const data = Float32Array.from({ length: count * channels }, (_, i) => {
-        const frame = Math.floor(i / channels);
-        const channel = Math.min(i % channels, sound.channels - 1);
-        return frame < frames ? sound.samples[frame * sound.channels + channel] : 0;
-      });
-      return [constant({ data, shape: [count, channels] }), constant(sound.rate, 'int32')];
+      const data = sound.samples.subarray(0, kept * sound.channels);
+      let audio = constant({ data, shape: [kept, sound.channels] });
+      if (channels !== sound.channels) {
+        const from = Int32Array.from({ length: channels }, (_, c) => Math.min(c, sound.channels - 1));
+        audio = gather(audio, constant(from), { axis: 1 });
+      }
+      if (count > kept) {
+        const missing = [
+          [0, count - kept],
+          [0, 0],
+        ] as const;
+        audio = pad(audio, missing);
+      }
+      return [audio, constant(sound.rate, 'int32')];
     });
   },
 );
@@ -51,7 +76,7 @@ export const encodeWav: NamedFunction<[audio: TensorLike, sampleRate: IntegerLik
       checkCount(sampleRate, 'sampleRate', op, 1);
       const x = toTensor(audio, 'float32');
       needsValue(x, op);
-      if (x.rank !== 2 || x.dtype !== 'float32' || x.shape[1] < 1 || x.shape[1] > 65535)
+      if (x.rank !== 2 || x.dtype !== 'float32' || x.shape[1] < 1 || x.shape[1] > MOST_CHANNELS)
         throw new InvalidArgumentError(
           `audio must be float32 [samples, channels], got ${x.dtype} [${x.shape}]`,
           op,

@@ -2,8 +2,10 @@
 import '@eagre/backend-js';
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { constant, EagreError, type Tensor } from '@eagre/core';
+import { deflateSync } from 'node:zlib';
+import { constant, EagreError, ResourceExhaustedError, type Tensor } from '@eagre/core';
 import { bytesOf } from '@eagre/core/internal';
+import { crc32 } from '@eagre/formats/internal';
 import { describe, expect, test } from 'vitest';
 import { mutate, randomSource } from '../../../formats/src/testing/mutate.ts';
 import * as images from '../images/decode-image.ts';
@@ -135,6 +137,33 @@ describe('what was written is read again', () => {
     expect(() => images.decodePng(constant([png as string]))).toThrow('must be a scalar');
     expect(() => images.decodePng(constant([1.5]))).toThrow('must be strings');
   });
+});
+
+test('what a file or an argument stands for costs no more than the result', () => {
+  // A picture of one pixel, with 32 MiB of packed data behind it.
+  const [png] = images.encodePng(constant([[[7]]], 'uint8')).strings();
+  const bytes = Buffer.from(bytesOf(png as string));
+  const data = deflateSync(Buffer.concat([Buffer.from([0, 7]), Buffer.alloc(2 ** 25)]));
+  const at = bytes.indexOf('IDAT') - 4;
+  const chunk = Buffer.alloc(data.length + 12);
+  chunk.writeUInt32BE(data.length, 0);
+  chunk.write('IDAT', 4);
+  data.copy(chunk, 8);
+  chunk.writeUInt32BE(crc32(chunk.subarray(4, -4)), data.length + 8);
+  const end = bytes.subarray(at + 12 + bytes.readUInt32BE(at));
+  expect(images.decodePng(Buffer.concat([bytes.subarray(0, at), chunk, end])).array()).toEqual([[[7]]]);
+
+  const sound = audio.encodeWav([[0.5], [-0.5]], 8000);
+  const [long] = audio.decodeWav(sound, 3, 10 ** 6);
+  expect(long.shape).toEqual([10 ** 6, 3]);
+  expect(long.slice([0, 0], [3, 3]).array()).toEqual([
+    [0.5, 0.5, 0.5],
+    [-0.5, -0.5, -0.5],
+    [0, 0, 0],
+  ]);
+  expect(audio.decodeWav(sound, 0, 1)[0].array()).toEqual([[0.5]]);
+  expect(() => audio.decodeWav(sound, 1, 2 ** 50)).toThrow(ResourceExhaustedError);
+  expect(() => audio.decodeWav(sound, 1e6)).toThrow('at most 65535');
 });
 
 test('damaged bytes give typed errors, or values', () => {

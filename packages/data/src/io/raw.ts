@@ -18,6 +18,7 @@ import {
   textOf,
 } from '@eagre/core/internal';
 import { Inflater } from '@eagre/formats';
+import { mostUnpacked } from '@eagre/formats/internal';
 import { atOnce, type BytesLike, byteStringsOf } from './byte-strings.ts';
 
 const RAW: readonly DType[] = [
@@ -175,11 +176,9 @@ export const decodeBase64: NamedFunction<[input: BytesLike], ['input']> = /* @__
     }),
 );
 
-const MOST_UNPACKED = 2 ** 30;
-
 /**
  * Byte strings without their compression.
- * @throws DataLossError for bytes that are not compressed in this way, or unpack to more than 1 GiB
+ * @throws DataLossError for bytes that are not compressed in this way, or unpack to more than 256 MiB and a hundred times their size
  */
 export const decodeCompressed: NamedFunction<
   [bytes: BytesLike, compressionType?: '' | 'GZIP' | 'ZLIB'],
@@ -200,9 +199,10 @@ export const decodeCompressed: NamedFunction<
 function unpacked(packed: Uint8Array, format: 'GZIP' | 'ZLIB', op: string): Uint8Array {
   const parts: Uint8Array[] = [];
   let size = 0;
+  const most = mostUnpacked(packed.length);
   const inflater = new Inflater(format, (part) => {
     size += part.length;
-    if (size > MOST_UNPACKED) throw new Error(`more than ${MOST_UNPACKED} bytes`);
+    if (size > most) throw new Error(`more than ${most} bytes`);
     parts.push(part.slice());
   });
   try {

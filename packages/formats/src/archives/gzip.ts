@@ -1,13 +1,12 @@
 import { errorsFor } from '../errors.ts';
 import { nodeBuiltin } from '../files/node.ts';
-
-const DEFAULT_MAX_BYTES = 2 ** 30;
+import { mostUnpacked } from './limits.ts';
 
 /** Options of {@link gunzip}. */
 export interface GunzipOptions {
   /** The file's name, for error messages. */
   file?: string | undefined;
-  /** The most bytes that may come out; protects from bombs. Default: 1 GiB. */
+  /** The most bytes that may come out; protects from bombs. Default: 256 MiB, or a hundred times the file. */
   maxBytes?: number | undefined;
 }
 
@@ -22,7 +21,7 @@ export function isGzip(bytes: Uint8Array): boolean {
  * @throws FormatError when the file is truncated or corrupt, or when it unpacks to more than `maxBytes`.
  */
 export async function gunzip(bytes: Uint8Array, options: GunzipOptions = {}): Promise<Uint8Array> {
-  const maxBytes = options.maxBytes ?? DEFAULT_MAX_BYTES;
+  const maxBytes = options.maxBytes ?? mostUnpacked(bytes.length);
   const error = errorsFor('gzip', options.file);
   try {
     const unpack = nodeBuiltin('node:util').promisify<Uint8Array, { maxOutputLength: number }, Uint8Array>(

@@ -46,6 +46,15 @@ describe.each(['GZIP', 'ZLIB'] as const)('%s', (format) => {
     }
   });
 
+  it('is unpacked no further than it is wanted', () => {
+    let pieces = 0;
+    const inflater = new Inflater(format, () => ++pieces < 2);
+    const packed = pack[format](new Uint8Array(2 ** 20));
+    inflater.push(packed.subarray(0, 400), false);
+    inflater.push(packed.subarray(400), true);
+    expect(pieces).toBe(2);
+  });
+
   it('of no bytes is empty', () => {
     expect(unpack(format, new Uint8Array(0), 1)).toHaveLength(0);
   });

@@ -17,13 +17,15 @@ const BUF_ERROR = -5;
  */
 export class Inflater {
   readonly #several: boolean;
-  readonly #out: (bytes: Uint8Array) => void;
+  readonly #out: (bytes: Uint8Array) => unknown;
   readonly #stream: ZStream = new ZStream();
   #ended = false;
   #padding = false;
 
-  /** @param out gets what is unpacked, in pieces of at most 64 KiB. */
-  constructor(format: 'GZIP' | 'ZLIB', out: (bytes: Uint8Array) => void) {
+  #enough = false;
+
+  /** @param out gets what is unpacked, in pieces of at most 64 KiB; after it has returned false nothing more is unpacked. */
+  constructor(format: 'GZIP' | 'ZLIB', out: (bytes: Uint8Array) => unknown) {
     this.#several = format === 'GZIP';
     this.#out = out;
     zlibInflateInit2(this.#stream, this.#several ? WINDOW_BITS + GZIP : WINDOW_BITS);
@@ -35,6 +37,7 @@ export class Inflater {
    * @throws Error when the stream is broken, or ends too early.
    */
   push(bytes: Uint8Array, final: boolean): void {
+    if (this.#enough) return;
     const stream = this.#stream;
     stream.input = bytes;
     stream.next_in = 0;
@@ -48,7 +51,10 @@ export class Inflater {
       }
       const start = stream.next_out;
       const status = zlibInflate(stream, SYNC_FLUSH);
-      if (stream.next_out > start) this.#out(stream.output.subarray(start, stream.next_out));
+      if (stream.next_out > start && this.#out(stream.output.subarray(start, stream.next_out)) === false) {
+        this.#enough = true;
+        return;
+      }
       if (status !== OK && status !== STREAM_END && status !== BUF_ERROR)
         throw new Error(stream.msg || `zlib error ${status}`);
       this.#ended = status === STREAM_END;

@@ -1,6 +1,7 @@
 import { type ErrorMaker, errorsFor, quote } from '../errors.ts';
 import { crc32 } from './crc32.ts';
 import { inflateRaw } from './inflater.ts';
+import { mostUnpacked } from './limits.ts';
 
 const LOCAL = 0x04034b50;
 const CENTRAL = 0x02014b50;
@@ -32,7 +33,7 @@ export interface ZipFile {
 /**
  * Unpacks a ZIP file, zip64 included.
  *
- * @throws FormatError when it is corrupt or unpacks to more than `maxBytes` (default 2 GiB).
+ * @throws FormatError when it is corrupt or unpacks to more than `maxBytes`: 256 MiB unless given, or a hundred times the file.
  * @throws UnsupportedFormatError for encrypted members and other packing methods than deflate.
  */
 export function unzip(
@@ -40,7 +41,7 @@ export function unzip(
   options: { file?: string | undefined; maxBytes?: number | undefined } = {},
 ): ZipFile[] {
   const error = errorsFor('zip', options.file);
-  return readZipDirectory(bytes, options.maxBytes ?? 2 ** 31, error).map((member) => ({
+  return readZipDirectory(bytes, options.maxBytes ?? mostUnpacked(bytes.length), error).map((member) => ({
     name: member.name,
     bytes: unpackZipMember(member, error),
   }));

@@ -2,6 +2,7 @@ import { deflateRawSync, crc32 as zlibCrc32 } from 'node:zlib';
 import { unzipSync, zipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { crc32 } from '../archives/crc32.ts';
+import { unzip } from '../archives/zip.ts';
 import { FormatError, UnsupportedFormatError } from '../errors.ts';
 import { fuzz } from '../testing/fuzz.ts';
 import { goldenBytes, goldenFiles, toGolden } from '../testing/golden.ts';
@@ -102,6 +103,21 @@ describe('decodeNpz', () => {
     const twice = encodeNpz({ a: zeros, b: zeros });
     twice[Buffer.from(twice).lastIndexOf('b.npy')] = 'a'.charCodeAt(0);
     expect(() => decodeNpz(twice)).toThrow(/"a.npy" twice/);
+  });
+
+  it('unpacks no bomb unless it is told to', () => {
+    // Its directory says that it stands for more than 256 MiB, which as many bytes could.
+    let state = 1;
+    const noise = Uint8Array.from({ length: 300_000 }, () => (state = (state * 48271) % 2147483647) >> 16);
+    const bytes = zipSync(
+      { 'a.npy': encodeNpy({ dtype: 'uint8', shape: [noise.length], data: noise }) },
+      { level: 1 },
+    );
+    entryOf(bytes).setUint32(24, 2 ** 28 + 1, true);
+    const bomb = /members too large: expected at most 268435456 bytes unpacked/;
+    expect(() => decodeNpz(bytes)).toThrow(bomb);
+    expect(() => unzip(bytes)).toThrow(bomb);
+    expect(() => decodeNpz(bytes, { maxBytes: 2 ** 29, filter: () => false })).not.toThrow();
   });
 
   it('names the member in errors', () => {

@@ -1,3 +1,4 @@
+import { mostUnpacked } from '../archives/limits.ts';
 import { readZipDirectory, unpackZipMember } from '../archives/zip.ts';
 import { zip } from '../archives/zip-writer.ts';
 import { errorsFor, quote } from '../errors.ts';
@@ -12,7 +13,6 @@ import {
 } from './npy.ts';
 
 const SUFFIX = '.npy';
-const DEFAULT_MAX_BYTES = 2 ** 31;
 
 /** Options of the `.npz` writer. */
 export interface EncodeNpzOptions {
@@ -26,7 +26,7 @@ export interface DecodeNpzOptions {
   file?: string | undefined;
   /** Decode only the arrays whose name this accepts. */
   filter?: ((name: string) => boolean) | undefined;
-  /** The most bytes that deflated members may unpack to in all; protects from bombs. Default: 2 GiB. */
+  /** The most bytes that deflated members may unpack to in all; protects from bombs. Default: 256 MiB, or a hundred times the file. */
   maxBytes?: number | undefined;
 }
 
@@ -103,7 +103,7 @@ function* members(
 ): Iterable<{ name: string; npy: Uint8Array; file: string }> {
   const error = errorsFor('npz', options.file);
   const seen = new Set<string>();
-  for (const member of readZipDirectory(bytes, options.maxBytes ?? DEFAULT_MAX_BYTES, error)) {
+  for (const member of readZipDirectory(bytes, options.maxBytes ?? mostUnpacked(bytes.length), error)) {
     if (!member.name.endsWith(SUFFIX))
       throw error.unsupported('member', 'names that end in .npy', quote(member.name));
     const name = member.name.slice(0, -SUFFIX.length);
