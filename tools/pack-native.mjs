@@ -15,6 +15,7 @@ import {
 import { basename, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { unprotected } from './hardening.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** What Node 20 itself asks for. */
@@ -108,7 +109,9 @@ function checkDistribute(folder, platform) {
   for (const name of names)
     if (name.startsWith('lib') && !licences.includes(`${name}\n`))
       fail(`${folder} has ${name}, but not its licence in ${notices}.`);
-  if (!files[names.indexOf('eagre_distribute.node')].includes('$ORIGIN'))
+  const addon = files[names.indexOf('eagre_distribute.node')];
+  checkProtected(addon, `${folder}/eagre_distribute.node`);
+  if (!addon.includes('$ORIGIN'))
     fail(`${folder}/eagre_distribute.node does not look for its libraries beside it.`);
   if (packed > mostDistribute)
     fail(
@@ -149,6 +152,7 @@ function check(folder) {
 
 /** Of an ELF file: the versions of libraries that it asks for stand in it by name. */
 function checkVersions(bytes, file) {
+  checkProtected(bytes, file);
   const newest = newestGlibc(bytes);
   if (newest === undefined || newerFirst(newest, allowedGlibc) < 0)
     fail(
@@ -157,6 +161,11 @@ function checkVersions(bytes, file) {
   const library = bytes.toString('latin1').match(/\b(?:GLIBCXX|CXXABI)_[\d.]+(?=\0)/);
   if (library !== null) fail(`${file} asks for ${library[0]}: link the C++ library statically.`);
   return `, glibc ${newest}`;
+}
+
+/** Ends the process where an addon lacks what limits the harm of a mistake in it. */
+function checkProtected(bytes, file) {
+  for (const what of unprotected(bytes)) fail(`${file}: ${what}.`);
 }
 
 /** The newest version of glibc that stands in ELF files. */
