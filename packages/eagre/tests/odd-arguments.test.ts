@@ -12,6 +12,7 @@ delete holes[1];
 const bare: object = Object.create(null);
 const symbol = Symbol('s');
 const x = tf.ones([2, 2]);
+const ragged = tf.ragged.constant([[1, 2], [3]]);
 const folder = join(tmpdir(), `eagre-odd-${process.pid}`);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -25,6 +26,46 @@ const { proxy, revoke } = Proxy.revocable({}, {});
 revoke();
 
 const calls: Readonly<Record<string, readonly [call: () => unknown, message: string]>> = {
+  'stack of a ragged tensor': [() => tf.stack(ragged as never), 'expected a list of tensors'],
+  'concat of a ragged tensor': [() => tf.concat(ragged as never, 0), 'expected a list of tensors'],
+  'addN of a ragged tensor': [() => tf.addN(ragged as never), 'expected a list of tensors'],
+  'strings.join of a ragged tensor': [() => tf.strings.join(ragged as never), 'expected a list of tensors'],
+  'decodeCsv at a number': [
+    () => tf.io.decodeCsv(['1'], [[1]], { fieldDelim: 3 as never }),
+    'fieldDelim must be',
+  ],
+  'decodeCsv at a symbol': [
+    () => tf.io.decodeCsv(['1'], [[1]], { fieldDelim: symbol as never }),
+    'fieldDelim must be',
+  ],
+  'resizeWithCropOrPad to null': [
+    () => tf.image.resizeWithCropOrPad(tf.ones([2, 2, 3]), null as never, 2),
+    'the target must be at least 1 × 1',
+  ],
+  'sparse.transpose by a number': [
+    () => tf.sparse.transpose(tf.sparse.fromDense([[1, 0]]), 3 as never),
+    'perm must be a list of axes',
+  ],
+  'unfold of huge windows': [() => tf.keras.ops.unfold(tf.ones([1, 2, 3, 3]), 1e9), 'do not fit'],
+  'unfold of windows in one direction': [
+    () => tf.keras.ops.unfold(tf.ones([1, 2, 3, 3]), [1, 2 ** 50]),
+    'do not fit',
+  ],
+  'fold of huge windows': [
+    () => tf.keras.ops.fold(tf.ones([1, 2, 1]), 1e9, 1e9),
+    'channels times the 1000000000000000000 pixels',
+  ],
+  'a scan by a tensor': [() => tf.keras.ops.scan(x as never, 2, x), 'f must be a function'],
+  'a scan whose function gives one thing': [
+    () => tf.keras.ops.scan((() => x) as never, 2, x),
+    'the next carry and a result',
+  ],
+  'a scan of no length': [
+    () => tf.keras.ops.scan((c) => [c, c], 2, null, { length: 'a' as never }),
+    'length must be',
+  ],
+  'a loop by a number': [() => tf.keras.ops.foriLoop(0, 2, 3 as never, 0), 'bodyFun must be a function'],
+  'a switch between numbers': [() => tf.keras.ops.switch(0, [1, 2] as never), 'a branch must be a function'],
   'equal of a list that holds itself': [() => tf.equal(x, cyclic as never), 'at most 8'],
   'notEqual of a list that holds itself': [() => tf.notEqual(cyclic as never, x), 'at most 8'],
   'one argument too many, a list that holds itself': [

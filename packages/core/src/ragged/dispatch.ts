@@ -1,6 +1,7 @@
 // What functions of tensors make of ragged ones: one table.
 // Types in a circle: the class of ragged tensors asks here.
 import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { shown } from '../arguments/checks.ts';
 import { type Call, isComposite } from '../composite/composite.ts';
 import { ofEachPair, ofEachValue } from '../composite/unary-names.ts';
 import { graphLoops } from '../dispatch/graph-loops.ts';
@@ -33,11 +34,11 @@ const listedIntegers = (value: unknown): number[] =>
   );
 
 const handlers: Readonly<Record<string, Handler>> = {
-  concat: (_, list, axis = 0) => join(allOf(list), Number(axis), false, 'ConcatV2'),
-  stack: (_, list, axis = 0) => join(allOf(list), Number(axis), true, 'Pack'),
-  addN: (call, list) => elementwise(allOf(list), (...flat) => call.run([flat]) as Tensor, 'AddN'),
+  concat: (_, list, axis = 0) => join(allOf(list, 'ConcatV2'), Number(axis), false, 'ConcatV2'),
+  stack: (_, list, axis = 0) => join(allOf(list, 'Pack'), Number(axis), true, 'Pack'),
+  addN: (call, list) => elementwise(allOf(list, 'AddN'), (...flat) => call.run([flat]) as Tensor, 'AddN'),
   'strings.join': (call, list, ...rest) =>
-    elementwise(allOf(list), (...flat) => call.run([flat, ...rest]) as Tensor, 'StringJoin'),
+    elementwise(allOf(list, 'StringJoin'), (...flat) => call.run([flat, ...rest]) as Tensor, 'StringJoin'),
   gatherNd({ options }, params, indices) {
     if ((options.batchDims ?? 0) !== 0)
       throw new UnimplementedError('gatherNd of ragged tensors with batchDims', 'GatherNd');
@@ -105,7 +106,7 @@ const handlers: Readonly<Record<string, Handler>> = {
     if (x === null || y === null)
       return (condition as RaggedTensor).toTensor({ defaultValue: false }).nonzero();
     return elementwise(
-      [toRaggedOrDense(condition as TensorLike, 'bool'), ...allOf([x, y])],
+      [toRaggedOrDense(condition as TensorLike, 'bool'), ...allOf([x, y], 'Where')],
       (...flat) => call.run(flat) as Tensor,
       'SelectV2',
     );
@@ -181,7 +182,9 @@ function bySegment(call: Call): RaggedOrDense {
 }
 
 /** Several values as tensors and ragged tensors; bare numbers and lists take the dtype of the first that has one. */
-function allOf(list: unknown): RaggedOrDense[] {
+function allOf(list: unknown, op: string): RaggedOrDense[] {
+  if (!Array.isArray(list))
+    throw new InvalidArgumentError(`expected a list of tensors, got ${shown(list)}: put it in a list`, op);
   const values = list as readonly TensorLike[];
   const typed = values.find((v) => typeof v === 'object' && v !== null && 'dtype' in v) as Tensor | undefined;
   return values.map((v) => toRaggedOrDense(v, typed?.dtype));
@@ -217,7 +220,10 @@ function axesOf(axis: unknown): number | readonly number[] | null {
 function byElement(call: Call, of?: (first: Tensor) => Tensor): RaggedTensor {
   const { values } = call;
   const places = values.flatMap((v, i) => (typeof v === 'object' && v !== null ? [i] : []));
-  const inputs = allOf(places.map((i) => values[i]));
+  const inputs = allOf(
+    places.map((i) => values[i]),
+    call.name,
+  );
   const fn = (...flat: readonly Tensor[]): Tensor => {
     const all = [...values];
     places.forEach((place, i) => {

@@ -212,6 +212,8 @@ export const transpose: NamedFunction<
     const op = 'sparse.transpose';
     const x = sparse(spInput, 'spInput', op);
     const order = perm ?? Array.from({ length: x.rank }, (_, i) => x.rank - 1 - i);
+    if (!Array.isArray(order))
+      throw new InvalidArgumentError(`perm must be a list of axes, got ${shown(order)}`, op);
     if ([...order].sort((a, b) => a - b).join() !== Array.from({ length: x.rank }, (_, i) => i).join())
       throw new InvalidArgumentError(`perm [${order}] must name each of ${x.rank} axes once`, op);
     return reordered(

@@ -1,5 +1,6 @@
 // The fields of CSV files, by TensorFlow's rules.
 import { InvalidArgumentError } from '@eagre/backend';
+import { shown } from '@eagre/core/internal';
 import type { FileBytes } from './file-bytes.ts';
 import { decodeText } from './readers.ts';
 
@@ -17,10 +18,15 @@ export interface CsvFormat {
 /** @throws InvalidArgumentError for a delimiter that is none. */
 export function checkCsvFormat(format: CsvFormat, what: string): { delimiter: number; quotes: boolean } {
   const { fieldDelim = ',', useQuoteDelim = true } = format;
-  const delimiter = fieldDelim.charCodeAt(0);
-  if (fieldDelim.length !== 1 || delimiter > 0x7f || [NEWLINE, RETURN, QUOTE].includes(delimiter))
+  const delimiter = typeof fieldDelim === 'string' ? fieldDelim.charCodeAt(0) : Number.NaN;
+  if (
+    Number.isNaN(delimiter) ||
+    fieldDelim.length !== 1 ||
+    delimiter > 0x7f ||
+    [NEWLINE, RETURN, QUOTE].includes(delimiter)
+  )
     throw new InvalidArgumentError(
-      `fieldDelim must be one ASCII character other than a quote or a line end, got ${JSON.stringify(fieldDelim)}`,
+      `fieldDelim must be one ASCII character other than a quote or a line end, got ${typeof fieldDelim === 'string' ? JSON.stringify(fieldDelim) : shown(fieldDelim)}`,
       what,
     );
   return { delimiter, quotes: useQuoteDelim };

@@ -23,6 +23,7 @@ import {
   zerosLike,
 } from '@eagre/core';
 import {
+  checkCount,
   checkFlag,
   checkFunction,
   context,
@@ -37,6 +38,7 @@ import {
   knownDim,
   mulDims,
   normalizeAxis,
+  shown,
   sizeValue,
   toShape,
   toTensor,
@@ -266,6 +268,7 @@ const switchOf: (index: TensorLike, branches: Branches, ...operands: Any[]) => A
   { operands: kind.structure },
   {},
   (index: TensorLike, branches: Branches, operands: readonly Any[]) => {
+    for (const branch of branches) checkFunction(branch, 'a branch', named('switch'));
     const i = toTensor(index, 'int32')
       .cast('int32')
       .maximum(0)
@@ -321,6 +324,7 @@ export const foriLoop: NamedFunction<
   { lower: kind.tensor, upper: kind.tensor, bodyFun: kind.asIs, initVal: kind.structure },
   {},
   (lower, upper, bodyFun, initVal) => {
+    checkFunction(bodyFun, 'bodyFun', named('foriLoop'));
     const [first, end] = [lower, upper].map((v) => toTensor(v, 'int32'));
     const result = graphLoop(
       ((i: Tensor) => i.less(end)) as never,
@@ -347,7 +351,15 @@ export const scan: NamedFunction<
   named('scan'),
   { f: kind.asIs, init: kind.structure, xs: kind.structure },
   { length: kind.asIs, reverse: kind.asIs, unroll: kind.asIs },
-  (f, init, xs: Any = null, { length, reverse = false }) => {
+  (fn, init, xs: Any = null, { length, reverse = false }) => {
+    checkFunction(fn, 'f', named('scan'));
+    if (length !== undefined && length !== null) checkCount(length, 'length', named('scan'));
+    const f: typeof fn = (carry, x) => {
+      const result: unknown = fn(carry, x);
+      if (!Array.isArray(result) || result.length !== 2)
+        refuse(`f must return a list of the next carry and a result, got ${shown(result)}`, 'scan');
+      return result as [Any, Any];
+    };
     const given = xs === null ? null : tree.mapLeaves(xs, OP, (x) => toTensor(x as TensorLike));
     const count: Dim = given === null ? (length ?? 0) : firstSize(leaves(given), 'xs', 'scan');
     const at = (i: number): unknown =>

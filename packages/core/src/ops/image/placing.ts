@@ -3,6 +3,7 @@ import { InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike, IntegersLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { shown } from '../../arguments/checks.ts';
 import {
   addDims,
   computedDim,
@@ -188,8 +189,8 @@ export const resizeWithCropOrPad: NamedFunction<
     const x = toImages(image, op);
     const target = [targetHeight, targetWidth] as [number, number];
     for (const side of target)
-      if (lessThan(side, 1))
-        throw new InvalidArgumentError(`the target must be at least 1 × 1, got [${target}]`, op);
+      if (side === null || lessThan(side, 1))
+        throw new InvalidArgumentError(`the target must be at least 1 × 1, got ${shown(target)}`, op);
     const sides = sidesOf(x);
     const kept = sides.map((side, i) => minDims(side, target[i]));
     const start = sides.map((side, i) => floorDivDims(subDims(side, kept[i]), 2));

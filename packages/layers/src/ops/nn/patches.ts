@@ -71,6 +71,11 @@ export const unfold: NamedFunction<[x: TensorLike, kernelSize: Sizes], ['x', 'ke
         refuse(`x has shape [${t.shape}], expected [batch, channels, height, width]`, 'unfold');
       const form = geometry(kernelSize, options);
       const [rows, columns] = countsOf([t.shape[2], t.shape[3]], form);
+      if (rows < 1 || columns < 1)
+        refuse(
+          `windows of ${form.window.join(' × ')} do not fit into images of ${t.shape[2]} × ${t.shape[3]}`,
+          'unfold',
+        );
       const wide = t.pad(around(form));
       const seen = taps(form).map(([i, j]) =>
         wide.at(
@@ -99,9 +104,12 @@ export const fold: NamedFunction<
     const form = geometry(kernelSize, options);
     const size = each(outputSize, 2, 1);
     const counts = countsOf(size, form);
-    const places = taps(form);
     if (t.rank !== 3 || t.shape[2] !== counts[0] * counts[1])
       refuse(`x has shape [${t.shape}], expected ${counts[0] * counts[1]} windows as columns`, 'fold');
+    const pixels = form.window[0] * form.window[1];
+    if (t.shape[1] % pixels !== 0)
+      refuse(`x has shape [${t.shape}], expected channels times the ${pixels} pixels of a window`, 'fold');
+    const places = taps(form);
     const n = dims(t)[0];
     const channels = t.shape[1] / places.length;
     const parts = t.reshape(toShape([n, channels, places.length, ...counts])).unstack(2);
