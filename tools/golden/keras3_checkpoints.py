@@ -37,6 +37,35 @@ def functional():
     return keras.Model(x, layers.Dense(1)(y))
 
 
+TEXTS = ["a b", "c"]
+
+
+def text():
+    """With a vocabulary, of which the file has no variable, and stacked cells, whose weights only the optimizer has in it."""
+    layers = keras.layers
+    vectorize = layers.TextVectorization(output_sequence_length=3)
+    vectorize.adapt(["a b c"])
+    x = keras.Input((), dtype="string")
+    y = layers.Dropout(0.1, seed=1)(layers.Embedding(5, 3)(vectorize(x)))
+    y = layers.RNN([layers.LSTMCell(2), layers.GRUCell(2)], return_sequences=True)(y)
+    y = layers.RNN([layers.GRUCell(2), layers.GRUCell(2)])(y)
+    return keras.Model(x, layers.Dense(1)(y))
+
+
+def write_text(result):
+    for name, loss in (("text", "mse"), ("text-without-optimizer", None)):
+        keras.utils.set_random_seed(5)
+        model = text()
+        if loss is not None:
+            model.compile(optimizer=keras.optimizers.Adam(0.05), loss=loss)
+            for _ in range(3):
+                model.train_on_batch(tf.constant(TEXTS), np.array([[0.5], [-0.25]], np.float32))
+        tf.train.Checkpoint(model=model).write(str(OUT / name))
+        result["models"][name] = {"before": model.predict(tf.constant(TEXTS), verbose=0).ravel().tolist(), "after": []}
+        kernel = model.layers[-1].kernel
+        result["models"][name]["kernel"] = kernel.numpy().ravel().tolist()
+
+
 if __name__ == "__main__":
     shutil.rmtree(OUT, ignore_errors=True)
     OUT.mkdir(parents=True)
@@ -67,6 +96,7 @@ if __name__ == "__main__":
         model.train_on_batch(X, y)
         after = model.predict(X, verbose=0).ravel().tolist()
         result["models"][name] = {"before": before, "after": after}
+    write_text(result)
     with tempfile.TemporaryDirectory() as folder:
         model.export(folder, verbose=False)
         shutil.copytree(pathlib.Path(folder) / "variables", OUT / "exported" / "variables")

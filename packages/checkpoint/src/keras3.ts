@@ -62,6 +62,42 @@ function statesInOrder(node: Node, nodes: readonly Node[]): Slot[] {
   return slots;
 }
 
+const isValue = ({ name }: { readonly name?: string }): boolean => name === 'VARIABLE_VALUE';
+
+/**
+ * With the weights of stacked cells where the layers have them: Keras 3 does not look into their list, so that only an optimizer knows them. What
+ * they are called tells the layer, the cell and the weight: `rnn/stacked_rnn_cells/lstm_cell/kernel`.
+ */
+function withStackedCells(nodes: readonly Node[]): readonly Node[] {
+  const lists = nodes.flatMap((node) => childOf(node, '_trainable_variables') ?? []);
+  const elsewhere = new Set(
+    nodes.flatMap(({ children = [] }, i) => (lists.includes(i) ? [] : children.map((c) => c.node_id))),
+  );
+  const layers = new Map<string, Map<string, Reference[]>>();
+  for (const list of lists)
+    for (const node_id of numbered(nodes[list])) {
+      const { attributes = [] } = nodes[node_id] ?? {};
+      const path = attributes.find(isValue)?.full_name?.split('/') ?? [];
+      if (elsewhere.has(node_id) || path.length < 4) continue;
+      const [local_name, cell] = [path.pop(), path.pop() as string];
+      const cells = layers.get(path.join('/')) ?? new Map<string, Reference[]>();
+      layers.set(path.join('/'), cells.set(cell, [...(cells.get(cell) ?? []), { local_name, node_id }]));
+    }
+  const empty = nodes.flatMap((node) => {
+    const cell = childOf(node, 'cell');
+    return cell === undefined || (nodes[cell]?.children ?? []).length > 0 ? [] : [cell];
+  });
+  if (layers.size === 0 || empty.length !== layers.size) return nodes;
+  const all = [...nodes];
+  const add = (children: Reference[]): number => all.push({ children }) - 1;
+  [...layers.values()].forEach((cells, i) => {
+    const each = [...cells.values()].map((weights, k) => ({ local_name: `${k}`, node_id: add(weights) }));
+    const stack = empty[i] as number;
+    all[stack] = { ...all[stack], children: [{ local_name: 'cells', node_id: add(each) }] };
+  });
+  return all;
+}
+
 /** Whether Keras 3 wrote the graph: from its private names. */
 function isKeras3(graph: Graph): boolean {
   return (graph.nodes ?? []).some((node) =>
@@ -79,7 +115,7 @@ export function isKeras3Export(graph: Graph): boolean {
 /** The same objects, with the names of Eagre beside those of Keras 3; other graphs as they are. */
 export function withKeras2Names(graph: Graph): Graph {
   if (!isKeras3(graph)) return graph;
-  const nodes = graph.nodes ?? [];
+  const nodes = withStackedCells(graph.nodes ?? []);
   const withWeights = new Map<number, boolean>();
   const hasWeights = (id: number): boolean => {
     const known = withWeights.get(id);
@@ -87,19 +123,20 @@ export function withKeras2Names(graph: Graph): Graph {
     // In a circle no weight is found a second time.
     withWeights.set(id, false);
     const { attributes = [], children = [] } = nodes[id] ?? {};
-    const found = attributes.length > 0 || children.some(({ node_id = 0 }) => hasWeights(node_id));
+    const found = attributes.some(isValue) || children.some(({ node_id = 0 }) => hasWeights(node_id));
     withWeights.set(id, found);
     return found;
   };
-  /** The layers of a model by their places, see `numberedLayers`. */
+  /**
+   * The layers of a model by their places, see `numberedLayers`. Not by those among layers with weights: of some the file has none, such as those
+   * of stacked cells without an optimizer.
+   */
   const layersIn = (operations: number, isSequential: boolean): Reference[] => {
     const references: Reference[] = [];
-    let place = 0;
     // A sequence does not count its input.
     let layer = isSequential && !hasWeights(childOf(nodes[operations], '0') ?? -1) ? -1 : 0;
     const { children = [] } = nodes[operations] ?? {};
     for (const { node_id = 0 } of [...children].sort((a, b) => Number(a.local_name) - Number(b.local_name))) {
-      if (hasWeights(node_id)) references.push({ node_id, local_name: `layer_with_weights-${place++}` });
       if (layer >= 0) references.push({ node_id, local_name: `layer-${layer}` });
       layer++;
     }

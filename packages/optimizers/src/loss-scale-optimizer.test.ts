@@ -19,6 +19,7 @@ describe('LossScaleOptimizer', () => {
     // Doubled after two steps in a row.
     expect([scaled.dynamicScale?.item(), scaled.stepCounter?.item()]).toEqual([16, 1]);
     expect(scaled.iterations.item()).toBe(3);
+    expect(scaled.stepCounter?.dtype).toBe('int64');
   });
 
   test('takes nothing of a step whose gradients are not finite, and halves the scale', () => {

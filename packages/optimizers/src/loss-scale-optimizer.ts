@@ -81,7 +81,7 @@ export class LossScaleOptimizer extends Optimizer {
   }
 
   #state(): { readonly scale: Variable; readonly steps: Variable } {
-    this.stepCounter ??= this.addVariable([], { dtype: 'int32', name: 'step_counter' });
+    this.stepCounter ??= this.addVariable([], { dtype: 'int64', name: 'step_counter' });
     this.dynamicScale ??= this.addVariable([], { name: 'dynamic_scale', initial: this.initialScale });
     return { scale: this.dynamicScale, steps: this.stepCounter };
   }

@@ -102,7 +102,7 @@ export function namedWeights(
     const name = inner.unique(nameInFiles(child));
     out.push(...namedWeights(child, `${prefix}${name}/`, still, seen));
   }
-  return out;
+  return layer.arranged(out);
 }
 
 /** Its name, without the number where it is one that layers get by themselves, or a direction and such a name. */

@@ -611,6 +611,10 @@ export class Layer extends Module implements Trackable {
   get namedWeights(): NamedWeight[] {
     return namedWeights(this);
   }
+  /** @internal Its weights and those inside in Keras's order, where that is not the layers' own. */
+  arranged(weights: NamedWeight[]): NamedWeight[] {
+    return weights;
+  }
   /** Every weight, layer by layer: first those that can be trained, then the others. Freezing does not change the order. */
   get weights(): Variable[] {
     return this.namedWeights.map((w) => w.variable);
@@ -853,6 +857,11 @@ export class Layer extends Module implements Trackable {
 
   /** @internal Whether options of a call decide how many outputs there are, or their shapes. */
   optionsShape(_options: CallOptions): boolean {
+    return false;
+  }
+
+  /** @internal Whether it stands for the call of an op. */
+  get isOperation(): boolean {
     return false;
   }
 

@@ -53,16 +53,16 @@ describe('ops on symbolic tensors', () => {
       4, 2,
     ]);
   });
-  test('are layers of the model', () => {
+  test('are operations of the model', () => {
     const a = Input({ shape: [2] });
     const y = a.mul(2).softmax();
     const model = new Model(a, y);
-    expect(model.layers.map((layer) => layer.constructor.name)).toEqual([
+    expect(model.operations.map((layer) => layer.constructor.name)).toEqual([
       'InputLayer',
       'Operation',
       'Operation',
     ]);
-    const [, first] = model.layers as [Layer, Operation];
+    const [, first] = model.operations as [Layer, Operation];
     const copy = Operation.fromConfig({ ...first.getConfig(), name: 'again' });
     expect([first.op, copy.op, copy.name]).toEqual(['mul', 'mul', 'again']);
     expect(() => new Operation({ op: 'nothing' })).toThrow("there is no op 'nothing'");

@@ -204,8 +204,12 @@ export class Model extends Layer {
     noteStrategy(this);
   }
 
-  /** The layers directly inside; of a functional model first those of its inputs. */
+  /** The layers directly inside; of a functional model first those of its inputs. Calls of ops are none, as in Keras: see `operations`. */
   get layers(): Layer[] {
+    return this.operations.filter((one) => !one.isOperation);
+  }
+  /** The layers, and of a functional model the calls of ops between them, as the summary shows them. */
+  get operations(): Layer[] {
     const inside = this.directLayers();
     return this._graph === undefined ? inside : [...new Set([...this._graph.allLayers, ...inside])];
   }

@@ -64,6 +64,9 @@ export class Operation extends Layer {
       name: options.name ?? uniqueName(known ?? options.op.slice(options.op.lastIndexOf('.') + 1)),
     });
   }
+  override get isOperation(): boolean {
+    return true;
+  }
   override call(_: LayerInput, { args }: CallOptions): LayerOutput {
     return functionOf(this.op)(...(args as readonly unknown[])) as LayerOutput;
   }

@@ -8,6 +8,7 @@ import {
   shown,
   takesOptions,
 } from '@eagre/core/internal';
+import { isByNames } from '../layer/call.ts';
 import {
   buildingInside,
   type CallOptions,
@@ -160,6 +161,8 @@ export class Sequential extends Model {
 
   override call(inputs: LayerInput, { training, mask }: CallOptions = {}): Tensor {
     this.#checkSome();
+    const named = isByNames(inputs) ? inputs[this._sequence.input?.name ?? ''] : undefined;
+    if (named !== undefined) return this.call(named as Tensor, { training, mask });
     const many = Array.isArray(inputs);
     const wanted = this.knownInputShape;
     let x = inputs as Tensor;
@@ -270,7 +273,7 @@ export class Sequential extends Model {
   }
 
   /** The layers in order; one that only says what the input is, is none of them, as in Keras. */
-  override get layers(): Layer[] {
+  override get operations(): Layer[] {
     const { layers, input } = this._sequence;
     const all = this.directLayers();
     return layers[0] === input ? all.filter((layer) => layer !== input) : all;

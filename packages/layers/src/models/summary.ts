@@ -76,7 +76,7 @@ export function summary(model: Model, options: SummaryOptions): void {
     const inner = expandNested && 'layers' in layer ? (layer as Model).layers : [];
     return [rowOf(layer, inside, depth), ...inner.flatMap((one) => rowsOf(one, layer as Model, depth + 1))];
   };
-  const rows = inRange(model.layers, options.layerRange ?? undefined).flatMap((l) => rowsOf(l, model, 0));
+  const rows = inRange(model.operations, options.layerRange ?? undefined).flatMap((l) => rowsOf(l, model, 0));
   const align = (title: string): 'left' | 'right' | 'center' =>
     title === 'Param #' ? 'right' : title === 'Trainable' ? 'center' : 'left';
   print(`Model: "${printable(model.name)}"`);

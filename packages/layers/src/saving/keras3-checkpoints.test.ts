@@ -19,14 +19,14 @@ import {
   RMSprop,
   SGD,
 } from '@eagre/optimizers';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Input, layers, Model, Sequential } from '../index.ts';
 import type { KerasTensor } from '../models/keras-tensor.ts';
 
 const folder = fileURLToPath(new URL('../../golden/keras3/', import.meta.url));
 const golden = JSON.parse(readFileSync(`${folder}models.json`, 'utf8')) as {
   readonly x: number[];
-  readonly models: Readonly<Record<string, { before: number[]; after: number[] }>>;
+  readonly models: Readonly<Record<string, { before: number[]; after: number[]; kernel?: number[] }>>;
 };
 const x = constant(golden.x, 'float32', { shape: [2, 4, 3] });
 const y = constant([[0.5], [-0.25]]);
@@ -86,4 +86,33 @@ test('what Keras 3 has exported is refused, with what to do', () => {
   expect(() => new Checkpoint({ model }).restore(`${folder}exported`)).toThrow(
     /tf.train.Checkpoint\(model=model\)/,
   );
+});
+
+describe('a vocabulary, and stacked cells, whose weights only the optimizer has in the file', () => {
+  const vectorize = (): layers.TextVectorization =>
+    new layers.TextVectorization({ outputSequenceLength: 3, vocabulary: ['c', 'b', 'a'] });
+  const make = (): Model => {
+    const input = Input({ shape: [], dtype: 'string' });
+    let h = new layers.Embedding(5, 3)(vectorize()(input));
+    h = new layers.Dropout(0.1, { seed: 1 })(h);
+    h = new layers.RNN([new layers.LSTMCell(2), new layers.GRUCell(2)], { returnSequences: true })(h);
+    h = new layers.RNN([new layers.GRUCell(2), new layers.GRUCell(2)])(h);
+    return new Model({ inputs: input, outputs: new layers.Dense(1)(h) });
+  };
+  const texts = constant(['a b', 'c']);
+
+  test('all is restored', () => {
+    const model = make();
+    model.compile({ optimizer: new Adam(0.05), loss: 'mse' });
+    model.optimizer.build(model.trainableVariables);
+    new Checkpoint({ model }).read(`${folder}text`).expectPartial().assertExistingObjectsMatched();
+    close((model(texts) as { array(): unknown }).array(), golden.models['text'].before);
+  });
+  test('without an optimizer the others are, and the status tells of those that are not', () => {
+    const model = make();
+    const status = new Checkpoint({ model }).read(`${folder}text-without-optimizer`);
+    const { kernel } = model.layers.at(-1) as layers.Dense;
+    close(kernel.array(), golden.models['text-without-optimizer'].kernel as number[]);
+    expect(() => status.assertExistingObjectsMatched()).toThrow('cell');
+  });
 });

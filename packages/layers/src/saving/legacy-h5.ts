@@ -13,7 +13,6 @@ import {
 import { namedWeights, ownVariables } from '../layer/inside.ts';
 import type { Layer } from '../layer/layer.ts';
 import type { Model } from '../models/model.ts';
-import { Operation } from '../models/operations.ts';
 import { kerasJson } from './keras-json.ts';
 import { assignmentOf, misfit, type Plan, sourceOf } from './keras-state.ts';
 import { fromLegacyConfig, fromLegacyTraining, toLegacyConfig, toLegacyTraining } from './legacy-config.ts';
@@ -103,7 +102,7 @@ function setTexts(group: Hdf5GroupBuilder, name: string, texts: readonly string[
     group.attributes.set(`${name}${i}`, texts.slice(i * MOST_TEXTS, (i + 1) * MOST_TEXTS));
 }
 
-const layersOf = (model: Model): Layer[] => model.layers.filter((layer) => !(layer instanceof Operation));
+const layersOf = (model: Model): Layer[] => model.layers;
 /** In these files weights that are trained come first, in models inside of others too. */
 const legacyWeights = (layer: Layer): Variable[] => [
   ...layer.trainableVariables,

@@ -348,7 +348,7 @@ export function isSource(value: unknown): value is BatchSource | DatasetCreator 
 
 /** @throws InvalidArgumentError for names that the model does not have, or lacks */
 export function inputTensors(x: Inputs, { inputs: names, forms }: Names, what = 'x'): Tensors {
-  const found = tensorsIn(x, what);
+  const found = tensorsIn(knownInputs(x, names, forms?.inputs), what);
   if (isDeep(forms?.inputs)) {
     along(forms?.inputs, found, { what, of: 'input', partial: true, names }).forEach((t, i) =>
       checkThere(t, names?.[i] ?? `${i}`, what),
@@ -356,6 +356,14 @@ export function inputTensors(x: Inputs, { inputs: names, forms }: Names, what = 
   } else if (names !== null && isByName(found))
     inOrder(found, names, what, 'input').forEach((t, i) => checkThere(t, names[i], what));
   return found;
+}
+
+/** What a model has inputs for: other names are left out, as in its call, unless one of an input lacks, for which they may stand. */
+function knownInputs(x: Inputs, names: readonly string[] | null, form: unknown): Inputs {
+  if (names === null || isDeep(form) || !isByName(x) || isStored(x)) return x;
+  const all = Object.keys(x);
+  if (all.length <= names.length || !names.every((name) => Object.hasOwn(x, name))) return x;
+  return Object.fromEntries(names.map((name) => [name, x[name]])) as Inputs;
 }
 
 function checkThere(value: unknown, name: string, what: string): void {

@@ -18,7 +18,7 @@ export interface Examples {
   readonly weight: Inputs | undefined;
 }
 /** Examples held back, as `validationData` takes them. */
-export type HeldBack = readonly [x: Tensors, y: Tensors, sampleWeight?: Tensors | undefined];
+export type HeldBack = readonly [x: Tensors, y?: Tensors | undefined, sampleWeight?: Tensors | undefined];
 
 /** Splits the last part of the examples off, as `validationSplit` says. */
 export function splitValidation(examples: Examples, share: number, names: Names): [Examples, HeldBack] {
@@ -27,7 +27,7 @@ export function splitValidation(examples: Examples, share: number, names: Names)
   }
   const { x } = examples;
   const y = targetTensors(examples.y, names, 'y');
-  if (isSource(x) || y === undefined)
+  if (isSource(x))
     throw new InvalidArgumentError('validationSplit needs x and y as arrays; pass validationData', 'fit');
   const inputs = inputTensors(x, names);
   const weight = targetTensors(examples.weight, names, 'sampleWeight');
@@ -56,7 +56,8 @@ export function splitValidation(examples: Examples, share: number, names: Names)
   const part = (from: number, to: number): HeldBack => {
     const piece = cut(from, to);
     const pieces = (given: Tensors): Tensors => mapTensors(given, piece);
-    return [pieces(inputs), pieces(y), weight === undefined ? undefined : pieces(weight)];
+    const ofGiven = (given: Tensors | undefined) => (given === undefined ? undefined : pieces(given));
+    return [pieces(inputs), ofGiven(y), ofGiven(weight)];
   };
   const [headX, headY, headWeight] = part(0, at);
   return [{ x: headX, y: headY, weight: headWeight }, part(at, n)];

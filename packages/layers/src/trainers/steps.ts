@@ -322,6 +322,9 @@ export function trainGraph(model: Model): Graph | null {
   return known.run.getConcreteFunction(...(known.kinds as Parameters<Step>)).graph;
 }
 
+// The models of which was said that they have no trainable weights.
+const told = new WeakSet<Model>();
+
 /** Forward, loss, gradients, update. @returns the predictions */
 export function train(
   model: Model,
@@ -338,6 +341,10 @@ export function train(
   if (variables.length > 0) {
     const { optimizer } = training;
     optimizer.applyGradients(tape.gradient(optimizer.scaleLoss(loss), variables), variables);
+  } else if (!told.has(model)) {
+    // As in Keras, whose step says so when it is traced.
+    told.add(model);
+    console.warn(`fit: the model '${model.name}' has no trainable weights, so nothing is trained`);
   }
   tape.dispose();
   training.mean.updateState(unscaleLoss(loss), { sampleWeight: examplesOf(x) });

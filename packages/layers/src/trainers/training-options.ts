@@ -1,5 +1,5 @@
 // What fit, evaluate and predict take.
-import { InvalidArgumentError } from '@eagre/core';
+import { InvalidArgumentError, type Tensor, type TensorLike } from '@eagre/core';
 import { checkCount, checkOptionNames, kerasDefaults, type OptionNames, shown } from '@eagre/core/internal';
 import { Callback } from '../callbacks/callback.ts';
 import type { Model } from '../models/model.ts';
@@ -30,9 +30,11 @@ export interface EvaluateOptions extends BatchOptions {
 }
 export interface PredictOptions extends BatchOptions {}
 
-/** What is validated on: a list [x, y, sampleWeight?], or an iterable of batches. */
+/** What is validated on: a list [x, y, sampleWeight?], an iterable of batches, or, where `fit` has no targets, x or [x]. */
 export type ValidationData =
-  | readonly [x: Inputs, y: Inputs, sampleWeight?: Inputs | undefined]
+  | readonly [x: Inputs, y?: Inputs | undefined, sampleWeight?: Inputs | undefined]
+  | Tensor
+  | Readonly<Record<string, TensorLike>>
   | BatchSource
   | DatasetCreator
   | DatasetFunction;
@@ -55,8 +57,8 @@ export interface FitOptions extends Omit<BatchOptions, 'steps'> {
   readonly validationBatchSize?: number;
   /** Stop each validation after that many batches. */
   readonly validationSteps?: number;
-  /** Validate after every that many epochs; 1 unless given. */
-  readonly validationFreq?: number;
+  /** Validate after every that many epochs, 1 unless given, or after those of a list, of which the first is 1. */
+  readonly validationFreq?: number | readonly number[];
 }
 
 export const batchOptionNames: OptionNames<BatchOptions> = {

@@ -1,5 +1,5 @@
 // fit: passes that train, and validation between them.
-import { FailedPreconditionError, InvalidArgumentError, type Tensor } from '@eagre/core';
+import { FailedPreconditionError, InvalidArgumentError, Tensor } from '@eagre/core';
 import { checkFlag, kerasDefaults, type StepScheduler } from '@eagre/core/internal';
 import type { FitParams, Logs } from '../callbacks/callback.ts';
 import { CallbackRun } from '../callbacks/callback-run.ts';
@@ -14,6 +14,7 @@ import { test } from './evaluation.ts';
 import { checkClassWeight, classWeights, type Examples, splitValidation } from './examples.ts';
 import { checkOwnFunctions } from './functions.ts';
 import { type Execution, NO_BATCH, pass } from './passes.ts';
+import { isByName } from './per-output.ts';
 import { runStep, scheduledSteps, scheduleStep } from './steps.ts';
 import {
   checkCallbacks,
@@ -47,7 +48,8 @@ export async function fit(
   checkCounts({ epochs: wanted, initialEpoch }, 'fit', 0);
   const epochs = limitedEpochs(wanted);
   const stepsPerEpoch = limitedSteps(options.stepsPerEpoch, 'stepsPerEpoch', 'fit');
-  checkCounts({ batchSize, validationFreq, validationSteps, validationBatchSize }, 'fit');
+  const isValidated = validatedEpochs(validationFreq);
+  checkCounts({ batchSize, validationSteps, validationBatchSize }, 'fit');
   checkFlag(shuffle, 'shuffle', 'fit');
   checkClassWeight(options.classWeight, 'fit');
 
@@ -141,7 +143,7 @@ export async function fit(
       }
       params.steps ??= done.count;
       logs = done.logs;
-      if (validate !== undefined && (epoch + 1) % validationFreq === 0) {
+      if (validate !== undefined && isValidated(epoch + 1)) {
         const found = await validate(callbacks, () => check(done.count));
         const named = Object.entries(found).map(([name, value]) => [`val_${name}`, value] as const);
         logs = { ...logs, ...Object.fromEntries(named) };
@@ -166,6 +168,16 @@ function sharing(model: Model): ((order: Tensor) => Tensor) | undefined {
   return strategy === null ? undefined : (order) => strategy.share(order);
 }
 
+/** Whether there is a validation after an epoch. @throws InvalidArgumentError for what is neither an integer of at least 1 nor a list of such */
+function validatedEpochs(freq: number | readonly number[]): (epoch: number) => boolean {
+  if (!Array.isArray(freq)) {
+    checkCounts({ validationFreq: freq }, 'fit');
+    return (epoch) => epoch % (freq as number) === 0;
+  }
+  for (const epoch of freq as readonly unknown[]) checkCounts({ validationFreq: epoch }, 'fit');
+  return (epoch) => freq.includes(epoch);
+}
+
 /** The epochs, at most those of `setMaxEpochs`. */
 function limitedEpochs(epochs: number): number {
   const { maxEpochs } = kerasDefaults;
@@ -188,13 +200,14 @@ function validation(
   steps: number | undefined,
 ): (callbacks: CallbackRun, checkSignal: CheckSignal) => Promise<Logs> {
   const options = { batchSize, steps, shuffle: false, names: namesOf(model), strategy: strategyOf(model) };
-  if (!isSource(data) && !(Array.isArray(data) && (data.length === 2 || data.length === 3)))
+  const isList = Array.isArray(data) && data.length >= 1 && data.length <= 3;
+  if (!isSource(data) && !isList && !(data instanceof Tensor) && !isByName(data))
     throw new InvalidArgumentError(
-      'validationData must be [x, y] or [x, y, sampleWeight], or an iterable of batches',
+      'validationData must be [x, y], [x, y, sampleWeight], an iterable of batches, or, where fit has no targets, x',
       'fit',
     );
-  const batches = isSource(data)
-    ? adapt(data, undefined, undefined, options, 'fit')
-    : adapt(data[0], data[1], data[2], options, 'fit');
+  const batches = isList
+    ? adapt(data[0] as FitData, data[1], data[2], options, 'fit')
+    : adapt(data as FitData, undefined, undefined, options, 'fit');
   return (callbacks, checkSignal) => test(model, batches, steps, callbacks, checkSignal);
 }

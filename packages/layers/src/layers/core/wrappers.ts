@@ -40,6 +40,7 @@ import { type Config, fail, plus, type Size, shapeOf, sizesOf, times } from '../
 import { BatchNormalization } from '../normalization/normalization.ts';
 import { stateSizes } from '../recurrent/cell.ts';
 import { RNN } from '../recurrent/rnn.ts';
+import { nestedStates } from '../recurrent/stacked-cells.ts';
 import { layerOptions } from '../weights.ts';
 import { Wrapper, type WrapperArguments, wrapperOptions } from './wrapper.ts';
 
@@ -99,7 +100,11 @@ export class Bidirectional extends Layer {
   override call(inputs: LayerInput, { training, initialState, mask }: CallOptions = {}): LayerOutput {
     const list = (Array.isArray(inputs) ? inputs : [inputs]) as readonly Tensor[];
     const x = list[0];
-    const given = list.length > 1 ? list.slice(1) : (initialState as readonly Tensor[] | undefined);
+    const states = list.length > 1 ? list.slice(1) : initialState;
+    const given =
+      states === undefined || states === null
+        ? undefined
+        : ([states].flat(Number.POSITIVE_INFINITY) as readonly Tensor[]);
     const n = stateSizes(this.forwardLayer.cell).length;
     const run = (layer: RNN, states: readonly Tensor[] | undefined): Tensor[] => {
       const y: Tensor | readonly Tensor[] = layer.invoke(x, {
@@ -114,6 +119,20 @@ export class Bidirectional extends Layer {
     const joined = this.#merge(forth, this.forwardLayer.returnSequences ? back.reverse(1) : back);
     const all = [...joined, ...after, ...afterBack];
     return all.length === 1 ? all[0] : all;
+  }
+
+  /** @internal The states of stacked cells as `RNN` gives them. */
+  override present(result: Tensor, _args: readonly unknown[]): unknown {
+    const { cell, returnState } = this.forwardLayer;
+    if (!returnState) return result;
+    const all = result as unknown as readonly Tensor[];
+    const n = this.mergeMode === null ? 2 : 1;
+    const each = stateSizes(cell).length;
+    return [
+      ...all.slice(0, n),
+      ...nestedStates(cell, all.slice(n, n + each)),
+      ...nestedStates(this.backwardLayer.cell, all.slice(n + each)),
+    ];
   }
 
   /** As of the layer inside; of a list of both outputs the mask of each. */

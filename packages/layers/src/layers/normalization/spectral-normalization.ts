@@ -82,9 +82,8 @@ export class SpectralNormalization extends Wrapper {
     return this.built ? [this.#kernel, ...super.fileVariables] : super.fileVariables;
   }
 
-  /** The kernel comes first, as in Keras, then the estimate, then what else the layer has. */
-  override get namedWeights(): NamedWeight[] {
-    const all = super.namedWeights;
+  /** @internal The kernel comes first, then the estimate, then what else the layer has. */
+  override arranged(all: NamedWeight[]): NamedWeight[] {
     const first = this.built ? this.#kernel : undefined;
     return [
       ...all.filter(({ variable }) => variable === first),

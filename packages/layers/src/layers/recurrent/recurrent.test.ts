@@ -382,7 +382,8 @@ describe.each(listBackends().map((b) => b.name))('as Keras computes, on %s', (ba
           ...(call.states.length > 0 ? { initialState: inputs.slice(1) } : {}),
           ...(c.mask === undefined ? {} : { mask: constant(c.mask) }),
         });
-        const outputs = result instanceof Tensor ? [result] : list(result);
+        const outputs =
+          result instanceof Tensor ? [result] : ((list(result) as unknown[]).flat(Infinity) as Tensor[]);
         expect(outputs).toHaveLength(call.outputs.length);
         outputs.forEach((y, i) => close(y, call.outputs[i] as Values, `output ${i}`));
         const loss = outputs

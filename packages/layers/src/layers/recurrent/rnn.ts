@@ -66,12 +66,12 @@ import {
   stateShapes,
   zeroStates,
 } from './cell.ts';
-import { StackedRNNCells } from './stacked-cells.ts';
+import { nestedStates, StackedRNNCells } from './stacked-cells.ts';
 
 export interface RNNOptions extends LayerOptions {
   /** Whether all steps' outputs are given, [batch, time, units], instead of the last; false by default. */
   readonly returnSequences?: boolean;
-  /** Whether the result is a list [output, ...states after the last step]; false by default. */
+  /** Whether the result is a list [output, ...states after the last step], of stacked cells those of each; false by default. */
   readonly returnState?: boolean;
   /** Whether the sequence is run from its end, and the outputs come in that order; false by default. */
   readonly goBackwards?: boolean;
@@ -149,6 +149,13 @@ export class RNN extends Layer {
         held.assign(after[i]);
       });
     return this.returnState ? [y, ...after] : y;
+  }
+
+  /** @internal The states of stacked cells as Keras gives them: of each cell a list, or its only one. */
+  override present(result: Tensor, _args: readonly unknown[]): unknown {
+    if (!this.returnState || !(this.cell instanceof StackedRNNCells)) return result;
+    const [y, ...states] = result as unknown as readonly Tensor[];
+    return [y, ...nestedStates(this.cell, states)];
   }
 
   /** Where there is an output for each step, the mask goes on; states have none. */
@@ -253,9 +260,9 @@ export class RNN extends Layer {
     const option = options['initialState'] as Tensor | readonly Tensor[] | null | undefined;
     const given: readonly Tensor[] | null =
       inputs.length > 0
-        ? inputs
+        ? (inputs.flat(Number.POSITIVE_INFINITY) as readonly Tensor[])
         : option !== undefined && option !== null
-          ? ((Array.isArray(option) ? option : [option]) as readonly Tensor[])
+          ? ([option].flat(Number.POSITIVE_INFINITY) as readonly Tensor[])
           : this.stateful
             ? this.#held(shapes).map((held) => held.read())
             : null;

@@ -96,6 +96,16 @@ export class StackedRNNCells extends Layer {
   }
 }
 ownsTemporaries(StackedRNNCells);
+
+/** @internal The states of a cell as users get them: those of stacked cells in a list for each cell with several. */
+export function nestedStates<T>(cell: RecurrentCell, states: readonly T[]): readonly unknown[] {
+  if (!(cell instanceof StackedRNNCells)) return states;
+  let from = 0;
+  return cell.cells.map((one) => {
+    const own = states.slice(from, (from += stateSizes(one).length));
+    return Array.isArray(one.stateSize) ? nestedStates(one, own) : own[0];
+  });
+}
 defineMethods(StackedRNNCells.prototype, 'StackedRNNCells', {
   getInitialState: { positional: ['batchSize'] },
 });

@@ -78,7 +78,7 @@ class Drawer {
 
   #model(model: Model): { readonly items: Item[]; readonly ends: Ends } {
     const ends = new Map<Layer, Ends>();
-    const items = model.layers.map((layer) => {
+    const items = model.operations.map((layer) => {
       const { item, ends: own } = this.#item(layer, model);
       ends.set(layer, own);
       return item;
