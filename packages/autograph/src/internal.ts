@@ -1,7 +1,7 @@
 /** What converted code calls. No promise is made to anyone else: names here change without notice. */
 export { conversion, enterConversion, leaveConversion } from '@eagre/graph';
 export { afterJump, and, block, ifExp, ifStmt, or } from './runtime/choice.ts';
-export { caught, fresh, made, own, ownArray, thrown } from './runtime/frames.ts';
+export { caught, fresh, made, member, own, ownArray, ownKeyed, thrown } from './runtime/frames.ts';
 export { forOf, items, range } from './runtime/iteration.ts';
 export { list, refill } from './runtime/lists.ts';
 export { doStmt, whileStmt } from './runtime/loop.ts';
@@ -35,4 +35,4 @@ export {
   sub,
 } from './runtime/operators.ts';
 export { BREAK, CONTINUE, returned, value } from './runtime/signal.ts';
-export { asks, asserted, host, hostIterable, hostValue, is, tracing } from './runtime/truth.ts';
+export { asks, asserted, bool, host, hostIterable, hostValue, is, spread, tracing } from './runtime/truth.ts';

@@ -1,7 +1,16 @@
 // What is certain about values before the code runs: which are never tensors.
 import type { Node } from 'oxc-parser';
 import { boundNames } from './names.ts';
-import { ASKING, BINARY, UNARY } from './source-unit.ts';
+import {
+  ASKING,
+  BINARY,
+  changesArgument,
+  isBoolean,
+  isKeyed,
+  MUTATING,
+  REARRANGING,
+  UNARY,
+} from './source-unit.ts';
 import { bare, children, type Func, isClass, isFunction } from './syntax.ts';
 
 /** Names of which it is certain that they never hold tensors. */
@@ -265,8 +274,6 @@ export function numbersOf(fn: Func): readonly string[] | null {
   return calls(fn) || isConvertible(fn, hostNames(fn, 'parameters')) ? null : names;
 }
 
-const MUTATING = new Set(['push', 'pop', 'splice']);
-
 /** Whether a function itself, without those in it, does something that is different for tensors. */
 export function isConvertible(fn: Func, names: HostNames = hostNames(fn, 'variables')): boolean {
   const host = (node: Node): boolean => isHost(node, names);
@@ -286,7 +293,7 @@ export function isConvertible(fn: Func, names: HostNames = hostNames(fn, 'variab
         if (!node.await && !host(node.right)) return true;
         break;
       case 'SwitchStatement':
-        if (!host(node.discriminant)) return true;
+        if (!host(node.discriminant) || node.cases.some((c) => c.test !== null && !host(c.test))) return true;
         break;
       case 'BinaryExpression':
         if (BINARY[node.operator] !== undefined && !host(node)) return true;
@@ -302,12 +309,23 @@ export function isConvertible(fn: Func, names: HostNames = hostNames(fn, 'variab
         if (node.operator !== '=' && node.operator !== '??=' && !(host(node.left) && host(node.right)))
           return true;
         break;
+      case 'ObjectExpression':
+        if (node.properties.some((p) => p.type === 'SpreadElement' && !host(p.argument))) return true;
+        break;
+      case 'ExpressionStatement': {
+        // A tensor's add and set give a value, which would be lost.
+        const { expression } = node;
+        const name = expression.type === 'CallExpression' ? methodOf(expression.callee) : null;
+        if (name !== null && isKeyed(name)) return true;
+        break;
+      }
       case 'CallExpression': {
         const { callee } = node;
-        if (callee.type !== 'MemberExpression' || callee.computed || callee.property.type !== 'Identifier')
-          break;
-        const method = callee.property.name;
-        if (MUTATING.has(method) || ASKING.has(method) || method === 'assert') return true;
+        if (isBoolean(callee) || changesArgument(callee)) return true;
+        const method = methodOf(callee);
+        if (method === null) break;
+        if (MUTATING.has(method) || REARRANGING.has(method) || ASKING.has(method) || method === 'assert')
+          return true;
         break;
       }
       default:
@@ -315,4 +333,11 @@ export function isConvertible(fn: Func, names: HostNames = hostNames(fn, 'variab
     return children(node).some(visit);
   };
   return visit(fn);
+}
+
+/** The name of the method that is called. */
+function methodOf(callee: Node): string | null {
+  return callee.type === 'MemberExpression' && !callee.computed && callee.property.type === 'Identifier'
+    ? callee.property.name
+    : null;
 }

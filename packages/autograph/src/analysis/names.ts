@@ -63,11 +63,17 @@ function scopeOf(node: Node): string[] {
   }
 }
 
+interface Member {
+  readonly root: string;
+  /** Where it is assigned to. */
+  readonly node: Node;
+}
+
 /** What is assigned to in a piece of code and declared outside of it. */
 export interface Assigned {
   readonly names: ReadonlySet<string>;
   /** Members such as `this.count`, by their text. */
-  readonly members: ReadonlyMap<string, { readonly root: string }>;
+  readonly members: ReadonlyMap<string, Member>;
   /** Names whose `push` or `pop` is called. */
   readonly pushed: ReadonlySet<string>;
   /** Names of which elements are assigned: `name[i] = …`. */
@@ -103,7 +109,7 @@ export function assignedIn(nodes: readonly Node[], statements: boolean): Assigne
 
 interface Found extends Assigned {
   readonly names: Set<string>;
-  readonly members: Map<string, { readonly root: string }>;
+  readonly members: Map<string, Member>;
   readonly pushed: Set<string>;
   readonly elements: Set<string>;
 }
@@ -147,7 +153,7 @@ function assigned(node: Node): Assigned {
     if (to.type === 'MemberExpression') {
       const path = memberPath(to);
       const object = bare(to.object);
-      if (path !== null) found.members.set(path.text, { root: path.root });
+      if (path !== null) found.members.set(path.text, { root: path.root, node: to });
       else if (to.computed && object.type === 'Identifier') found.elements.add(object.name);
     } else if (to.type === 'Identifier') found.names.add(to.name);
     else if (to.type === 'AssignmentPattern') target(to.left);

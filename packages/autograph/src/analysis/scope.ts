@@ -7,6 +7,7 @@ const NONE: ReadonlySet<string> = new Set();
 
 export class Scope {
   readonly #ag: string;
+  readonly #at: (node: Node) => string;
   /** The names that the function being converted declares. */
   locals: ReadonlySet<string> = new Set();
   /** Those of them that are declared in converted statements. */
@@ -18,9 +19,10 @@ export class Scope {
   /** Names of lists that keep their length, whose elements may be assigned where a tensor decides. */
   fixed: ReadonlySet<string> = new Set();
 
-  /** @param ag what the helpers are called. */
-  constructor(ag: string) {
+  /** @param ag what the helpers are called. @param at where a node stands, as a literal. */
+  constructor(ag: string, at: (node: Node) => string) {
     this.#ag = ag;
+    this.#at = at;
   }
 
   /** Makes code of a function, with its names. */
@@ -45,17 +47,18 @@ export class Scope {
    */
   state(parts: readonly Assigned[], declared: readonly string[], first: ReadonlySet<string> = NONE): string {
     const names = new Set<string>();
-    const members = new Set<string>();
+    const members = new Map<string, Node>();
     const changed = new Set<string>();
     for (const part of parts) {
       for (const name of part.names) if (!declared.includes(name)) names.add(name);
       for (const name of part.pushed) if (this.lists.has(name) && !declared.includes(name)) names.add(name);
       for (const name of part.elements)
         if (this.fixed.has(name) && !declared.includes(name)) changed.add(name);
-      for (const [text, { root }] of part.members) if (!declared.includes(root)) members.add(text);
+      for (const [text, { root, node }] of part.members)
+        if (!declared.includes(root)) members.set(text, node);
     }
     const own = [...names].filter((n) => this.locals.has(n));
-    const whole = [...own, ...[...names].filter((n) => !this.locals.has(n)), ...members];
+    const whole = [...own, ...[...names].filter((n) => !this.locals.has(n)), ...members.keys()];
     // Lists of which elements are assigned: copied when they are read, filled when they are written.
     const all = [...whole, ...[...changed].filter((n) => !names.has(n))];
     const isFilled = (i: number): boolean => i >= whole.length;
@@ -69,7 +72,9 @@ export class Scope {
         ? ''
         : `, [${lists.join(', ')}]${anew.length === 0 ? '' : `, [${anew.join(', ')}]`}`;
     const reads = all.map((text, i) =>
-      isFilled(i) ? `[...${text}]` : depends(text) ? text.replaceAll('.', '?.') : text,
+      isFilled(i)
+        ? `[...${text}]`
+        : this.#read(depends(text) ? text.replaceAll('.', '?.') : text, members.get(text)),
     );
     const value = `${this.#ag}v`;
     const later = all.flatMap((text, i) =>
@@ -81,6 +86,13 @@ export class Scope {
     );
     const writes = `[${all.map((text, i) => (isFilled(i) || depends(text) ? '' : text)).join(', ')}] = ${value};${later.join('')}`;
     return `[() => [${reads.join(', ')}], (${this.#ag}v) => { ${writes} }, ${JSON.stringify(all)}, ${own.length}${last}]`;
+  }
+
+  /** How a variable or member is read. @param node where a member is assigned to. */
+  #read(text: string, node: Node | undefined): string {
+    const [, object, key] = /^(.*[^?])\??\.([^.#]+)$/.exec(text) ?? [];
+    if (node === undefined || object === undefined || key === undefined || /^super\b/.test(text)) return text;
+    return `${this.#ag}.member(${object}, ${JSON.stringify(key)}, ${this.#at(node)}${key === 'length' ? `, ${JSON.stringify(object)}` : ''})`;
   }
 }
 

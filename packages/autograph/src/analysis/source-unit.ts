@@ -46,6 +46,37 @@ export const ASKING: ReadonlySet<string> = new Set([
   'findLastIndex',
 ]);
 
+/** Methods that change an array. */
+export const MUTATING: ReadonlySet<string> = new Set(['push', 'pop', 'shift', 'unshift', 'splice']);
+/** Others that do, under names that tensors and `tf` have as well: tf.sort(x), x.reverse(0). */
+export const REARRANGING: ReadonlySet<string> = new Set(['fill', 'sort', 'reverse', 'copyWithin']);
+const KEYED = new Set(['set', 'add', 'delete', 'clear', 'getOrInsert', 'getOrInsertComputed', 'next']);
+
+/** Whether a method of a map, a set, an array of numbers, a date or an iterator may change it. */
+export const isKeyed = (method: string): boolean => KEYED.has(method) || /^set[A-Z]/.test(method);
+
+const CHANGING: Readonly<Record<string, RegExp>> = {
+  Object: /^(?:assign|defineProperty|defineProperties|setPrototypeOf|freeze|seal|preventExtensions)$/,
+  Reflect: /^(?:set|defineProperty|deleteProperty|setPrototypeOf|preventExtensions)$/,
+  Atomics: /^(?:add|and|compareExchange|exchange|or|store|sub|xor)$/,
+};
+
+/** Whether a function of the language changes its first argument. */
+export function changesArgument(callee: Node): boolean {
+  if (callee.type !== 'MemberExpression' || callee.computed || callee.object.type !== 'Identifier')
+    return false;
+  const names = Object.hasOwn(CHANGING, callee.object.name) ? CHANGING[callee.object.name] : undefined;
+  return callee.property.type === 'Identifier' && names?.test(callee.property.name) === true;
+}
+
+/** What tells a switch that a case of it is a BigInt. */
+export function hasBigCase(node: Node & { type: 'SwitchStatement' }): string {
+  return node.cases.some(({ test }) => test?.type === 'Literal' && 'bigint' in test) ? ', true' : '';
+}
+
+/** Whether a call asks for the truth of its argument. */
+export const isBoolean = (callee: Node): boolean => callee.type === 'Identifier' && callee.name === 'Boolean';
+
 const PARENTHESIS = 40;
 
 interface Obstacle {

@@ -4,15 +4,23 @@ import { isOptOut } from '../analysis/directives.ts';
 import { isHost } from '../analysis/host-analysis.ts';
 import { assignedIn, memberPath, pushedName } from '../analysis/names.ts';
 import type { Scope } from '../analysis/scope.ts';
-import { ASKING, asItIs, BINARY, UNARY, type Unit, within } from '../analysis/source-unit.ts';
+import {
+  ASKING,
+  asItIs,
+  BINARY,
+  changesArgument,
+  isBoolean,
+  isKeyed,
+  MUTATING,
+  REARRANGING,
+  UNARY,
+  type Unit,
+  within,
+} from '../analysis/source-unit.ts';
 import { bare, type Func, isClass, isFunction, type Node } from '../analysis/syntax.ts';
 import { AutographError } from '../errors.ts';
 import { type Code, code, madeFrom } from './code-fragments.ts';
 
-/** Methods that change an array. */
-const MUTATING = new Set(['push', 'pop', 'shift', 'unshift', 'splice']);
-/** Others that do, under names that tensors and `tf` have as well: tf.sort(x), x.reverse(0). */
-const REARRANGING = new Set(['fill', 'sort', 'reverse', 'copyWithin']);
 /** Methods that make an array. */
 const FRESH = new Set([
   'concat',
@@ -57,6 +65,21 @@ export class Expressions {
     return madeFrom(node.start, this.#expression(node));
   }
 
+  /** An expression of which only the truth counts, or nothing. */
+  condition(node: Node): Code {
+    const to = bare(node);
+    return to.type === 'LogicalExpression' && to.operator !== '??' && !isHost(to.left, this.#scope.hosts)
+      ? madeFrom(node.start, this.#logical(to, true))
+      : this.expression(node);
+  }
+
+  #logical(node: Node & { type: 'LogicalExpression' }, asked: boolean): Code {
+    const { left, operator, right } = node;
+    const op = operator === '&&' ? 'and' : 'or';
+    const side = asked ? this.condition(right) : this.expression(right);
+    return code`${this.#ag}.${op}(${this.condition(left)}, () => (${side}), ${this.#state([right], false)}, ${this.#unit.at(node)}${asked ? ', true' : ''})`;
+  }
+
   #expression(node: Node): Code {
     const ag = this.#ag;
     if (isFunction(node)) return this.#function(node);
@@ -71,17 +94,17 @@ export class Expressions {
         const op = UNARY.get(node.operator);
         if (node.operator === 'delete') return this.#delete(node.argument, node);
         if (op === undefined || isHost(node.argument, this.#scope.hosts)) break;
-        return code`${ag}.${op}(${this.expression(node.argument)})`;
+        const { argument } = node;
+        return code`${ag}.${op}(${node.operator === '!' ? this.condition(argument) : this.expression(argument)})`;
       }
       case 'LogicalExpression': {
         if (node.operator === '??' || isHost(node.left, this.#scope.hosts)) break;
-        const op = node.operator === '&&' ? 'and' : 'or';
-        return code`${ag}.${op}(${this.expression(node.left)}, () => (${this.expression(node.right)}), ${this.#state([node.right], false)}, ${this.#unit.at(node)})`;
+        return this.#logical(node, false);
       }
       case 'ConditionalExpression': {
         const { test, consequent, alternate } = node;
         if (isHost(test, this.#scope.hosts)) break;
-        return code`${ag}.ifExp(${this.expression(test)}, () => (${this.expression(consequent)}), () => (${this.expression(alternate)}), ${this.#state([consequent, alternate], false)}, ${this.#unit.at(node)})`;
+        return code`${ag}.ifExp(${this.condition(test)}, () => (${this.expression(consequent)}), () => (${this.expression(alternate)}), ${this.#state([consequent, alternate], false)}, ${this.#unit.at(node)})`;
       }
       case 'AssignmentExpression':
         return this.#assignment(node.left, node.operator, node.right, node);
@@ -89,8 +112,13 @@ export class Expressions {
         return this.#update(node.argument, node.operator === '++' ? 'inc' : 'dec', node.prefix, false);
       case 'CallExpression':
         return this.#call(node.callee, node.arguments, node);
-      case 'ArrayExpression':
       case 'ObjectExpression':
+        return code`${ag}.made(${within(node, (child) =>
+          child.type === 'SpreadElement' && !isHost(child.argument, this.#scope.hosts)
+            ? code`...${ag}.spread(${this.expression(child.argument)}, ${this.#unit.at(child)})`
+            : this.expression(child),
+        )})`;
+      case 'ArrayExpression':
       case 'NewExpression':
         return code`${ag}.made(${within(node, (child) => this.expression(child))})`;
       case 'SequenceExpression':
@@ -197,6 +225,9 @@ export class Expressions {
     const member = callee.type === 'MemberExpression' && !callee.computed ? callee : null;
     const method = member?.property.type === 'Identifier' ? member.property.name : '';
     if (isOptOut(callee)) return asItIs(node);
+    const [only] = args;
+    if (isBoolean(callee) && only !== undefined && only.type !== 'SpreadElement' && args.length === 1)
+      return code`${this.#ag}.bool(${asItIs(callee)}, ${this.condition(only)}, ${this.#unit.at(node)})`;
     const asserted = this.#unit.asserts(callee) ? args[0] : undefined;
     const done = this.#callWithin(callee, args, node, method, member, asserted);
     return FRESH.has(method) && !isOptional(callee) ? code`${this.#ag}.fresh(${done})` : done;
@@ -211,9 +242,10 @@ export class Expressions {
     asserted: Node | undefined,
   ): Code {
     return within(node, (child) => {
-      if (member !== null && child === callee && (MUTATING.has(method) || REARRANGING.has(method))) {
-        const [helper, strict] = REARRANGING.has(method)
-          ? ['ownArray', '']
+      const isOther = REARRANGING.has(method) || isKeyed(method);
+      if (member !== null && child === callee && (MUTATING.has(method) || isOther)) {
+        const [helper, strict] = isOther
+          ? [isKeyed(method) ? 'ownKeyed' : 'ownArray', '']
           : pushedName(callee) === null
             ? ['own', 'true, ']
             : ['list', ''];
@@ -223,9 +255,11 @@ export class Expressions {
         return code`${this.#ag}.${helper}(${this.expression(object)}, ${strict}${this.#unit.at(node)})${dot}${asItIs(property)}`;
       }
       const done = this.expression(child);
+      if (child === args[0] && child.type !== 'SpreadElement' && changesArgument(callee))
+        return code`${this.#ag}.own(${done}, true, ${this.#unit.at(node)})`;
       if (child === asserted && child.type !== 'SpreadElement')
         return code`${this.#ag}.asserted(${done}, ${this.#unit.at(child)}, ${this.#message(args[1])})`;
-      return ASKING.has(method) && child === args[0] && isFunction(child)
+      return ASKING.has(method) && child === args[0] && child.type !== 'SpreadElement'
         ? code`${this.#ag}.asks(${done}, ${this.#unit.at(child)})`
         : done;
     });
@@ -245,7 +279,7 @@ export class Expressions {
 
   effect(node: Node): Code {
     if (node.type === 'SequenceExpression') return within(node, (child) => this.effect(child));
-    if (node.type !== 'UpdateExpression') return this.expression(node);
+    if (node.type !== 'UpdateExpression') return this.condition(node);
     const op = node.operator === '++' ? 'inc' : 'dec';
     return madeFrom(node.start, this.#update(node.argument, op, node.prefix, true));
   }

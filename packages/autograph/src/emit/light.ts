@@ -3,7 +3,16 @@
 
 import { isOptOut } from '../analysis/directives.ts';
 import { type HostNames, isHost } from '../analysis/host-analysis.ts';
-import { ASKING, asItIs, BINARY, UNARY, type Unit, within } from '../analysis/source-unit.ts';
+import {
+  ASKING,
+  asItIs,
+  BINARY,
+  hasBigCase,
+  isBoolean,
+  UNARY,
+  type Unit,
+  within,
+} from '../analysis/source-unit.ts';
 import { bare, type Func, isClass, isFunction, type Node } from '../analysis/syntax.ts';
 import { AutographError } from '../errors.ts';
 import { type Code, code, madeFrom } from './code-fragments.ts';
@@ -85,12 +94,17 @@ export class Light {
         );
       }
       case 'SwitchStatement': {
-        const { discriminant } = node;
-        if (isHost(discriminant, this.#names)) break;
+        const big = hasBigCase(node);
+        const part = (child: Node): Code =>
+          isHost(child, this.#names)
+            ? this.node(child)
+            : code`${ag}.hostValue(${this.node(child)}, ${this.#unit.at(child)}${big})`;
         return within(node, (child) =>
-          child === discriminant
-            ? code`${ag}.hostValue(${this.node(child)}, ${this.#unit.at(node)})`
-            : this.node(child),
+          child === node.discriminant
+            ? part(child)
+            : child.type === 'SwitchCase'
+              ? within(child, (c) => (c === child.test ? part(c) : this.node(c)))
+              : this.node(child),
         );
       }
       case 'BinaryExpression':
@@ -104,6 +118,12 @@ export class Light {
         return this.#assignment(node);
       case 'UpdateExpression':
         return this.#update(node, false);
+      case 'ObjectExpression':
+        return within(node, (child) =>
+          child.type === 'SpreadElement' && !isHost(child.argument, this.#names)
+            ? code`...${ag}.spread(${this.node(child.argument)}, ${this.#unit.at(child)})`
+            : this.node(child),
+        );
       case 'CallExpression':
         return this.#call(node);
       case 'Property':
@@ -293,6 +313,13 @@ export class Light {
     const { callee } = node;
     if (isOptOut(callee)) return asItIs(node);
     const [first] = node.arguments;
+    if (
+      isBoolean(callee) &&
+      node.arguments.length === 1 &&
+      first !== undefined &&
+      first.type !== 'SpreadElement'
+    )
+      return code`${this.#ag}.bool(${asItIs(callee)}, ${this.node(first)}, ${this.#unit.at(node)})`;
     const method =
       callee.type === 'MemberExpression' && !callee.computed && callee.property.type === 'Identifier'
         ? callee.property.name
@@ -300,7 +327,7 @@ export class Light {
     if (first !== undefined && first.type !== 'SpreadElement' && this.#unit.asserts(callee))
       return within(node, (child) => (child === first ? this.condition(child) : this.node(child)));
     return within(node, (child) =>
-      child === first && ASKING.has(method) && isFunction(child)
+      child === first && ASKING.has(method) && child.type !== 'SpreadElement'
         ? code`${this.#ag}.asks(${this.node(child)}, ${this.#unit.at(child)})`
         : this.node(child),
     );

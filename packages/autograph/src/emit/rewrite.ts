@@ -19,7 +19,7 @@ export class Rewriter {
   /** @param outside what becomes of code that is not converted but has functions in it. */
   constructor(unit: Unit, outside: (node: Node) => Code) {
     this.#unit = unit;
-    this.#scope = new Scope(unit.ag);
+    this.#scope = new Scope(unit.ag, (node) => unit.at(node));
     this.#outside = outside;
     this.#expressions = new Expressions(unit, this.#scope, (fn) => this.#function(fn), outside);
     this.#statements = new Statements(unit, this.#scope, this.#expressions);

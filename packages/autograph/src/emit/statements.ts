@@ -10,7 +10,7 @@ import {
   mentions,
 } from '../analysis/names.ts';
 import type { Scope } from '../analysis/scope.ts';
-import { asItIs, type Unit, within } from '../analysis/source-unit.ts';
+import { asItIs, hasBigCase, type Unit, within } from '../analysis/source-unit.ts';
 import { bare, children, isClass, isFunction, type Node } from '../analysis/syntax.ts';
 import { AutographError } from '../errors.ts';
 import { type Code, code, madeFrom, type Piece, span } from './code-fragments.ts';
@@ -170,7 +170,7 @@ export class Statements {
     const no = this.#body(alternate, inside, otherwise);
     const branches = alternate === null ? [consequent] : [consequent, alternate];
     const state = this.#stateOf(branches, then, otherwise);
-    return code`${this.#ag}.ifStmt(${this.#expressions.expression(test)}, () => ${yes}, () => ${no}, ${state}, ${this.#unit.at(s)})`;
+    return code`${this.#ag}.ifStmt(${this.#expressions.condition(test)}, () => ${yes}, () => ${no}, ${state}, ${this.#unit.at(s)})`;
   }
 
   /** What a statement assigns to. @param first what a loop assigns to ahead of all else in each turn. */
@@ -193,10 +193,10 @@ export class Statements {
       case 'WhileStatement':
       case 'DoWhileStatement': {
         const name = s.type === 'WhileStatement' ? 'whileStmt' : 'doStmt';
-        return code`${ag}.${name}(() => (${this.#expressions.expression(s.test)}), () => ${this.#body(s.body, this.#turn(at))}, null, ${this.#state([s.test, s.body], false, assignedFirst(s.body, [s.test]))}, ${this.#unit.at(s)})`;
+        return code`${ag}.${name}(() => (${this.#expressions.condition(s.test)}), () => ${this.#body(s.body, this.#turn(at))}, null, ${this.#state([s.test, s.body], false, assignedFirst(s.body, [s.test]))}, ${this.#unit.at(s)})`;
       }
       case 'ForStatement': {
-        const test = s.test === null ? ['true'] : this.#expressions.expression(s.test);
+        const test = s.test === null ? ['true'] : this.#expressions.condition(s.test);
         const update = s.update === null ? ['null'] : code`() => { ${this.#expressions.effect(s.update)}; }`;
         const nodes = [s.test, s.update, s.body].filter((n): n is NonNullable<typeof n> => n !== null);
         const loop = code`${ag}.whileStmt(() => (${test}), () => ${this.#body(s.body, this.#turn(at))}, ${update}, ${this.#state(nodes, false, assignedFirst(s.body, s.test === null ? [] : [s.test]))}, ${this.#unit.at(s)})`;
@@ -282,13 +282,18 @@ export class Statements {
       }
       case 'SwitchStatement': {
         const inside: Position = { ...plain, told: { ...plain.told, break: false } };
+        const big = hasBigCase(s);
         return within(s, (child) => {
           if (child === s.discriminant)
-            return code`${ag}.hostValue(${this.#expressions.expression(child)}, ${this.#unit.at(s)})`;
+            return code`${ag}.hostValue(${this.#expressions.expression(child)}, ${this.#unit.at(s)}${big})`;
           if (child.type !== 'SwitchCase') return this.#expressions.expression(child);
-          return within(child, (c) =>
-            c === child.test ? this.#expressions.expression(c) : this.#statement(c, inside),
-          );
+          return within(child, (c) => {
+            if (c !== child.test) return this.#statement(c, inside);
+            const done = this.#expressions.expression(c);
+            return isHost(c, this.#scope.hosts)
+              ? done
+              : code`${ag}.hostValue(${done}, ${this.#unit.at(c)}${big})`;
+          });
         });
       }
       case 'BlockStatement':
@@ -343,6 +348,6 @@ export class Statements {
 
   /** A condition that has to be known where a graph is made. */
   #host(test: Node): Code {
-    return code`${this.#ag}.host(${this.#expressions.expression(test)}, ${this.#unit.at(test)})`;
+    return code`${this.#ag}.host(${this.#expressions.condition(test)}, ${this.#unit.at(test)})`;
   }
 }

@@ -1,11 +1,12 @@
 // if, ?:, && and ||; and what follows a statement that control may have left.
 import type { Tensor } from '@eagre/core';
 import { cond, type TensorArray } from '@eagre/graph';
-import { EndlessError, inFrame } from './frames.ts';
+import { AutographError } from '../errors.ts';
+import { EndlessError, inFrame, readState } from './frames.ts';
 import { again, decode, encode, type Kind, kindOf, kindsFound, Retry, sameKind, unified } from './kinds.ts';
 import { copyOf, elementsIn, refill, unchanged } from './lists.ts';
 import { type Outcome, returned, Signal } from './signal.ts';
-import { asTensor, not, type Truth, truth } from './truth.ts';
+import { asTensor, isTensor, not, type Truth, truth } from './truth.ts';
 
 /**
  * How to read and write the variables that a statement assigns to, their names, how many of them end with the function, which are lists,
@@ -36,7 +37,7 @@ function choose(
   ends: boolean,
   what: string,
 ): Signal | undefined {
-  const before = state === null ? [] : state[0]();
+  const before = state === null ? [] : readState(state[0]);
   const own = state === null || !ends ? 0 : state[3];
   const names = [
     ...(state === null ? [] : state[2].map((n) => `the variable ${n}`)),
@@ -50,7 +51,7 @@ function choose(
   const lists = state?.[4] ?? [];
   const run = (i: number): Way => {
     const mine = before.map((v, j) => (lists.includes(j) ? copyOf(v, state?.[2][j] ?? '', site) : v));
-    state?.[1](mine);
+    if (state !== null) restore(state, mine, site);
     return inFrame(() => {
       const signal = (branches[i] as () => Outcome)() ?? undefined;
       const after = state === null ? [] : state[0]();
@@ -140,6 +141,21 @@ function choose(
   }
 }
 
+/**
+ * Gives variables and members their values.
+ * @throws AutographError for a member that has another one then: its setter does more, which would happen again and again.
+ */
+export function restore(state: State, values: readonly unknown[], site: string): void {
+  const [get, set, names] = state;
+  set(values);
+  const other = get().findIndex((v, i) => names[i]?.includes('.') === true && !Object.is(v, values[i]));
+  if (other < 0) return;
+  throw new AutographError(
+    site,
+    `${names[other]} is not what it was set to, so its value cannot depend on a tensor: its setter makes something else of it`,
+  );
+}
+
 /** Whether a value may be written down as a kind that was only guessed. */
 function encodable(value: unknown, kind: Kind): boolean {
   return kind === 'same' || value !== undefined;
@@ -209,13 +225,33 @@ export function ifExp<A, B>(
   return chooseValue(t, yes, no, state, site);
 }
 
-/** A converted `a && b`: as in JavaScript, or a bool where it depends on the run. */
-export function and(a: unknown, b: () => unknown, state: State | null, site: string): unknown {
+/** The right side as a bool. @throws AutographError where its value counts and is none. */
+function right(value: unknown, site: string, asked: boolean | undefined): Tensor {
+  const known = typeof value === 'object' && value !== null && !isTensor(value);
+  if (asked !== true && (known || typeof value === 'string' || typeof value === 'function'))
+    throw new AutographError(
+      site,
+      `&& and || with a tensor on the left give a bool, but the right side is ${Array.isArray(value) ? 'an array' : `a${known ? 'n' : ''} ${typeof value}`}: write if, or ?: between two values of one structure`,
+    );
+  return asTensor(truth(value, site));
+}
+
+/**
+ * A converted `a && b`: as in JavaScript, or a bool where it depends on the run.
+ * @param asked whether only its truth counts.
+ */
+export function and(
+  a: unknown,
+  b: () => unknown,
+  state: State | null,
+  site: string,
+  asked?: boolean,
+): unknown {
   const t = truth(a, site);
   if (typeof t === 'boolean') return t ? b() : a;
   return chooseValue(
     t,
-    () => asTensor(truth(b(), site)),
+    () => right(b(), site, asked),
     () => asTensor(false),
     state,
     site,
@@ -223,13 +259,19 @@ export function and(a: unknown, b: () => unknown, state: State | null, site: str
 }
 
 /** A converted `a || b`: as in JavaScript, or a bool where it depends on the run. */
-export function or(a: unknown, b: () => unknown, state: State | null, site: string): unknown {
+export function or(
+  a: unknown,
+  b: () => unknown,
+  state: State | null,
+  site: string,
+  asked?: boolean,
+): unknown {
   const t = truth(a, site);
   if (typeof t === 'boolean') return t ? a : b();
   return chooseValue(
     t,
     () => asTensor(true),
-    () => asTensor(truth(b(), site)),
+    () => right(b(), site, asked),
     state,
     site,
   );

@@ -101,6 +101,59 @@ export function own<T>(value: T, strict: boolean, site: string): T {
   );
 }
 
+let strict = false;
+
+/** Reads the state of a statement that becomes part of a graph, whose members must take back what is read of them. */
+export function readState(read: () => readonly unknown[]): readonly unknown[] {
+  strict = true;
+  try {
+    return read();
+  } finally {
+    strict = false;
+  }
+}
+
+/**
+ * A member that a branch or loop assigns to.
+ * @param name what an array is called.
+ * @throws AutographError for the length of an array, and for what can be set but not read.
+ */
+export function member(object: unknown, key: string, site: string, name: string = 'an array'): unknown {
+  if (object === undefined || object === null) return undefined;
+  if (strict && Array.isArray(object) && key === 'length')
+    throw new AutographError(
+      site,
+      `${name} is changed in a branch or loop over a tensor, which would happen once, while tracing: assign a new array, or write to a tf.TensorArray`,
+    );
+  if (strict && isWriteOnly(object, key))
+    throw new AutographError(
+      site,
+      `${key} can be set but not read, so its value cannot depend on a tensor: call a method behind the branch or loop`,
+    );
+  return (object as Readonly<Record<string, unknown>>)[key];
+}
+
+function isWriteOnly(object: object, key: string): boolean {
+  for (let from: object | null = Object(object); from !== null; from = Object.getPrototypeOf(from)) {
+    const found = Object.getOwnPropertyDescriptor(from, key);
+    if (found !== undefined) return found.set !== undefined && found.get === undefined;
+  }
+  return false;
+}
+
+const Iterating: object = Object.getPrototypeOf(Object.getPrototypeOf([][Symbol.iterator]()));
+const keyed: readonly (abstract new (...args: never[]) => object)[] = [Map, Set, WeakMap, WeakSet, Date];
+
+/** What a method is called on that changes maps, sets, arrays of numbers, dates and iterators. @throws as `own` for these. */
+export function ownKeyed<T>(value: T, site: string): T {
+  if (now.frame === null || typeof value !== 'object' || value === null) return value;
+  return ArrayBuffer.isView(value) ||
+    keyed.some((type) => value instanceof type) ||
+    Object.prototype.isPrototypeOf.call(Iterating, value)
+    ? own(value, true, site)
+    : value;
+}
+
 /** What a method is called on that changes arrays, and does something else to all other objects. @throws as `own` for an array. */
 export function ownArray<T>(value: T, site: string): T {
   return Array.isArray(value) || ArrayBuffer.isView(value) ? own(value, true, site) : value;

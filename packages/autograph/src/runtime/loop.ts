@@ -3,8 +3,8 @@ import { constant, debugging, InvalidArgumentError, type Tensor } from '@eagre/c
 import { context, type Dim } from '@eagre/core/internal';
 import { type TensorArray, whileLoop } from '@eagre/graph';
 import { AutographError } from '../errors.ts';
-import { type State, unless } from './choice.ts';
-import { EndlessError, inFrame } from './frames.ts';
+import { restore, type State, unless } from './choice.ts';
+import { EndlessError, inFrame, readState } from './frames.ts';
 import {
   adopted,
   again,
@@ -93,7 +93,7 @@ export function traced(loop: Loop, before: Signal | undefined): Outcome {
     'the returned value',
   ];
   const initial: readonly unknown[] = [
-    ...(state?.[0]() ?? []),
+    ...(state === null ? [] : readState(state[0])),
     before?.broke ?? false,
     before?.returned ?? false,
     before?.value,
@@ -123,6 +123,7 @@ export function traced(loop: Loop, before: Signal | undefined): Outcome {
     });
   let hinted = kinds.some((k, i) => k !== unhinted[i]);
   let refused: unknown;
+  if (state !== null) restore(state, initial.slice(0, count), site);
   for (let attempt = 0; ; attempt++) {
     try {
       return attemptLoop();

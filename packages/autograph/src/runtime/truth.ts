@@ -76,15 +76,44 @@ export function asserted(value: unknown, site: string, message: string | undefin
 }
 
 /** A function whose result is a condition that has to be known. */
-export function asks<A extends readonly unknown[]>(
-  fn: (...args: A) => unknown,
-  site: string,
-): (...args: A) => boolean {
-  return (...args) => host(fn(...args), site);
+export function asks(fn: unknown, site: string): unknown {
+  if (typeof fn !== 'function') return fn;
+  return function (this: unknown, ...args: readonly unknown[]): unknown {
+    const value: unknown = fn === Boolean ? args[0] : Reflect.apply(fn, this, args);
+    if (isAsking(args)) return host(value, site);
+    return fn === Boolean ? Boolean(value) : value;
+  };
 }
 
-/** What a switch chooses by. @throws AutographError for a tensor that differs from run to run. */
-export function hostValue(value: unknown, site: string): unknown {
+/** Whether it is the language that calls: with the index, and arrays with themselves. Other methods of these names take what they like. */
+function isAsking({ length, 1: index, 2: list }: readonly unknown[]): boolean {
+  return (
+    typeof index === 'number' &&
+    (length === 2 || (length === 3 && (Array.isArray(list) || ArrayBuffer.isView(list))))
+  );
+}
+
+/** A call of `Boolean`, if it is that of the language. */
+export function bool(fn: (value: unknown) => unknown, value: unknown, site: string): unknown {
+  return fn === Boolean ? truth(value, site) : fn(value);
+}
+
+/** What an object takes over. @throws AutographError for a tensor that differs from run to run. */
+export function spread(value: unknown, site: string): unknown {
+  if (!isTensor(value)) return value;
+  if (typeof truth(value, site) === 'boolean') return null;
+  throw new AutographError(
+    site,
+    'an object cannot have keys only where a tensor says so: give it all of them, with tf.where or ?: for their values',
+  );
+}
+
+/**
+ * What a switch chooses by, and its cases.
+ * @param big whether a case is a BigInt.
+ * @throws AutographError for a tensor that differs from run to run.
+ */
+export function hostValue(value: unknown, site: string, big?: boolean): unknown {
   if (!isTensor(value)) return value;
   const found = knownTensor(toTensor(value));
   if (found === null)
@@ -92,7 +121,11 @@ export function hostValue(value: unknown, site: string): unknown {
       site,
       'switch on a tensor cannot become part of a graph: write if and else, or tf.switchCase',
     );
-  return viewOf(found).length === 1 ? viewOf(found)[0] : value;
+  const view = viewOf(found);
+  if (view.length !== 1 || isComplex(found.dtype)) return value;
+  const [one] = view;
+  if (found.dtype === 'bool') return Boolean(one);
+  return typeof one === 'bigint' && big !== true ? Number(one) : one;
 }
 
 /** What a plain loop goes through. @throws AutographError for a tensor that differs from run to run. */
