@@ -65,6 +65,17 @@ export interface DistributionStrategy {
   allAgree(yes: boolean): boolean;
   /** Whether all of several processes give the same number; waits for them. */
   allEqual(value: number): boolean;
+  /** Whether there are processes beside this one, with replicas of their own. */
+  readonly spansProcesses: boolean;
+  /**
+   * Compares facts, by name and each as JSON, with those of the other processes; waits for them. Notes may differ: what differs is printed.
+   * @throws InvalidArgumentError in all processes, which says what differs and where
+   */
+  checkAlike(
+    what: string,
+    facts: Readonly<Record<string, string>>,
+    notes: Readonly<Record<string, string>>,
+  ): void;
   /** Batches that are arguments of `runReplicas` as they stand, where a source has or must have such; null elsewhere. */
   distributedBatches(source: unknown): (AsyncIterable<unknown> & { cardinality(): number }) | null;
   /** The rows of a batch that are this process's, where each of several has one replica; null where a batch is divided otherwise. */

@@ -55,6 +55,10 @@ export class ProcessCollectives implements Collectives {
     this.rank = rank;
   }
 
+  nameOf(rank: number): string {
+    return this.connected.names[rank] ?? `process ${rank}`;
+  }
+
   /** @throws FailedPreconditionError before the processes have met, and when the program has closed the strategy */
   get connected(): Engine {
     if (this.engine === undefined)

@@ -143,6 +143,23 @@ describe.concurrent('a cluster', { timeout: 400_000 }, () => {
     for (const server of servers) expect((await server.ended).code).toBe(0);
   });
 
+  it('warns where it listens on the network without a token', async ({ onTestFinished }) => {
+    const ports = await freePorts(2);
+    const serve = (host: string, i: number): Running => {
+      const running = start(
+        `${tf}
+        const server = new tf.distribute.Server({ ps: ['${host}:${ports[i]}'] }, { jobName: 'ps', token: '' });
+        setTimeout(() => server.close(), 0);
+        await server.join();`,
+      );
+      onTestFinished(() => kill(running));
+      return running;
+    };
+    const outcomes = await Promise.all(['0.0.0.0', '127.0.0.1'].map((host, i) => serve(host, i).ended));
+    expect(outcomes[0]?.err).toContain('EAGRE_CLUSTER_TOKEN is not set');
+    expect(outcomes[1]?.err).toBe('');
+  });
+
   it('names who does not come', async ({ onTestFinished }) => {
     const [port] = await freePorts(1);
     const running = start(`${tf}${head}print(await failed(() => strategy.connect({ timeoutSeconds: 1 })));`, {

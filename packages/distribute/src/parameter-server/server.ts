@@ -166,6 +166,11 @@ export class Server {
       void this.#receive(socket, { serving, portable, heartbeat });
     });
     this.#server = server;
+    const { host } = parseAddress(this.#address);
+    if (this.#credentials.token === '' && !/^(?:localhost|127\.|::1$)/.test(host))
+      console.warn(
+        `${this.#name} listens on the network, and EAGRE_CLUSTER_TOKEN is not set: whoever reaches it can take it over`,
+      );
     void this.#ended.then(() => heartbeat.stop());
     try {
       await listenAt(server, this.#address, this.#name, 'Server');

@@ -14,6 +14,8 @@ export interface Collectives {
   /** How many processes take part, and which one this is. */
   readonly size: number;
   readonly rank: number;
+  /** How errors name a process. */
+  nameOf(rank: number): string;
   /** Each tensor's sum over the processes, of its shape. */
   allReduce(values: readonly Tensor[], options: CollectiveOptions): readonly Tensor[];
   /**
@@ -54,6 +56,7 @@ export interface CollectiveOptions {
 export const oneProcess: Collectives = {
   size: 1,
   rank: 0,
+  nameOf: () => 'this process',
   allReduce: (values) => values,
   allGather: (values) => values,
   broadcast: (values) => values,

@@ -36,6 +36,7 @@ import { datasetOf } from '../input/dataset-of.ts';
 import { DistributedDataset, type Distribution } from '../input/distributed-dataset.ts';
 import { type InputContext, ValueContext } from '../input/input-context.ts';
 import { type InputOptions, inputOptionsOf } from '../input/input-options.ts';
+import { differenceOf, type Facts } from './alike.ts';
 import { type Collectives, oneProcess } from './collectives.ts';
 import { type CommunicationOptions, collectiveOptions } from './communication-options.ts';
 import type { CrossDeviceOps } from './cross-device-ops.ts';
@@ -165,6 +166,47 @@ export abstract class Strategy implements DistributionStrategy {
     const own = device('/cpu:0', () => constant([value], 'float64'));
     const [all] = collectives.allGather([own], options);
     return Array.from(all.data(), Number).every((other) => other === value);
+  }
+
+  /** @internal */
+  get spansProcesses(): boolean {
+    return this.collectives.size > 1;
+  }
+
+  /** @internal */
+  checkAlike(what: string, facts: Facts, notes: Facts): void {
+    const { collectives } = this;
+    const all = [facts, notes].map((own) => this.#gatherFacts(own));
+    const differing = all.map((of) => {
+      for (const [rank, other] of of.entries()) {
+        const found = differenceOf(of[0] as Facts, other);
+        if (found !== undefined)
+          return `${found.place} is ${found.first} on ${collectives.nameOf(0)}, but ${found.other} on ${collectives.nameOf(rank)}`;
+      }
+      return undefined;
+    });
+    const [error, note] = differing;
+    if (error !== undefined)
+      throw new InvalidArgumentError(`the processes must be told the same: ${error}`, what);
+    if (note !== undefined)
+      console.warn(
+        `${what}: ${note}; the epoch goes on as long as one of them has batches, and the others get batches without rows`,
+      );
+  }
+
+  /** What each process gives, in the order of ranks. */
+  #gatherFacts(own: Facts): readonly Facts[] {
+    const { collectives } = this;
+    const options = collectiveOptions(this.communicationOptions, 'facts');
+    const bytes = new TextEncoder().encode(JSON.stringify(own));
+    const values = device('/cpu:0', () => [constant([bytes.length], 'int32'), constant(bytes, 'uint8')]);
+    const [sizes, texts] = collectives.allGather(values, options);
+    const joined = texts.data() as Uint8Array;
+    let next = 0;
+    return (sizes.array() as number[]).map((size) => {
+      next += size;
+      return JSON.parse(new TextDecoder().decode(joined.subarray(next - size, next))) as Facts;
+    });
   }
 
   /** @internal */

@@ -7,6 +7,7 @@ import { History } from '../callbacks/history.ts';
 import { ProgressBar } from '../callbacks/progress.ts';
 import type { Model } from '../models/model.ts';
 import { Accumulators } from './accumulators.ts';
+import { checkAlike } from './agreement.ts';
 import { type CheckSignal, signalChecker } from './cancellation.ts';
 import { strategyOf, trainingOf } from './compile.ts';
 import { adapt, type Batch, Feed, type FitData, isSource } from './data-adapter.ts';
@@ -95,6 +96,24 @@ export async function fit(
   if (training.has(model)) {
     throw new FailedPreconditionError('another fit is training the model; await it first', 'fit');
   }
+  checkAlike(
+    model,
+    'fit',
+    {
+      batchSize,
+      stepsPerEpoch,
+      epochs,
+      initialEpoch: params.initialEpoch,
+      shuffle,
+      classWeight: options.classWeight,
+      validation: validate !== undefined,
+      validationFreq,
+      validationBatchSize,
+      validationSteps,
+      autoShardPolicy: policyOf(examples.x),
+    },
+    { 'the number of batches': batches.steps ?? cardinalityOf(examples.x) },
+  );
   training.add(model);
   const accumulators = new Accumulators(model);
   const feed = new Feed(batches);
@@ -160,6 +179,18 @@ export async function fit(
     await feed.close();
   }
   return history;
+}
+
+/** How a dataset is divided between processes. */
+function policyOf(x: unknown): unknown {
+  const { options } = x as { options?: () => { experimentalDistribute?: { autoShardPolicy?: unknown } } };
+  return typeof options === 'function' ? options.call(x).experimentalDistribute?.autoShardPolicy : undefined;
+}
+
+/** How many elements a dataset says that it has, before it is divided. */
+function cardinalityOf(x: unknown): unknown {
+  const { cardinality } = x as { cardinality?: () => unknown };
+  return typeof cardinality === 'function' ? cardinality.call(x) : undefined;
 }
 
 /** Processes that train together go through the examples in one order: each takes its part of every batch. */
