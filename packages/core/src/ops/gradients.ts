@@ -33,29 +33,48 @@ export const tanhGrad: BinaryFunction = defineBinary({
   scalar: (s, y, dy) => s.mul(dy, s.sub(1, s.mul(y, y))),
   grad: (g, d) => [g.needs(0) ? d.mul(g.b).mul(g.a).mul(-2) : null, g.needs(1) ? tanhGrad(g.a, d) : null],
 });
-/** The gradient of sqrt from its result y: dy / 2y. */
+
+/** 0 where dy is 0, even at a pole, as in TensorFlow's kernels: what `where` does not choose gets a gradient of 0, and it has to stay 0. */
+const unlessZero = (s: NumberBuilder, dy: NumberValue, dx: NumberValue): NumberValue =>
+  s.select(s.eq(dy, 0), 0, dx);
+
+/** The gradient of sqrt from its result y: dy / 2y; 0 where dy is 0. */
 export const sqrtGrad: BinaryFunction = defineBinary({
   name: 'SqrtGrad',
   domain: [0.5, 2],
-  scalar: (s, y, dy) => s.div(s.mul(dy, 0.5), y),
-  grad: (g, d) => [g.needs(0) ? d.mul(g.y).div(g.a).neg() : null, g.needs(1) ? sqrtGrad(g.a, d) : null],
+  scalar: (s, y, dy) => unlessZero(s, dy, s.div(s.mul(dy, 0.5), y)),
+  grad: (g, d) => [
+    g.needs(0) ? sqrtGrad(g.a, d.mul(g.y)).mul(-2) : null,
+    g.needs(1) ? sqrtGrad(g.a, d) : null,
+  ],
 });
-/** The gradient of rsqrt from its result y: −dy · y³ / 2. */
+/** The gradient of rsqrt from its result y: −dy · y³ / 2; 0 where dy is 0. */
 export const rsqrtGrad: BinaryFunction = defineBinary({
   name: 'RsqrtGrad',
-  scalar: (s, y, dy) => s.mul(s.mul(dy, -0.5), s.mul(y, s.mul(y, y))),
+  scalar: (s, y, dy) => unlessZero(s, dy, s.mul(s.mul(dy, -0.5), s.mul(y, s.mul(y, y)))),
   grad: (g, d) => [
-    g.needs(0) ? d.mul(g.b).mul(g.a.square()).mul(-1.5) : null,
+    g.needs(0) ? g.a.square().mulNoNan(d.mul(g.b)).mul(-1.5) : null,
     g.needs(1) ? rsqrtGrad(g.a, d) : null,
   ],
 });
-/** The gradient of reciprocal from its result y: −dy · y². */
+/** The gradient of reciprocal from its result y: −dy · y²; 0 where dy is 0. */
 export const reciprocalGrad: BinaryFunction = defineBinary({
   name: 'ReciprocalGrad',
-  scalar: (s, y, dy) => s.neg(s.mul(dy, s.mul(y, y))),
+  scalar: (s, y, dy) => unlessZero(s, dy, s.neg(s.mul(dy, s.mul(y, y)))),
   grad: (g, d) => [
-    g.needs(0) ? d.mul(g.b).mul(g.a).mul(-2) : null,
+    g.needs(0) ? g.a.mulNoNan(d.mul(g.b)).mul(-2) : null,
     g.needs(1) ? reciprocalGrad(g.a, d) : null,
+  ],
+});
+
+/** The gradient of log: dy / x, as a division is. That of its own for x is 0 where dy is 0, even at a pole. */
+export const logGrad: BinaryFunction = defineBinary({
+  name: 'LogGrad',
+  samples: () => [{ inputs: [uniform([3, 5]), uniform([3, 5], 0.5, 2)] }],
+  scalar: (s, dy, x) => s.div(dy, x),
+  grad: (g, d) => [
+    g.needs(0) ? logGrad(d, g.b) : null,
+    g.needs(1) ? reciprocalGrad(g.b.reciprocal(), d.mul(g.a)) : null,
   ],
 });
 

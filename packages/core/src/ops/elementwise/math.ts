@@ -5,7 +5,7 @@ import type { Shape } from '../../shapes/shape.ts';
 import { hasGradient, isInteger } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { zerosLike } from '../array/creation.ts';
-import { reciprocalGrad, rsqrtGrad, sqrtGrad, tanhGrad } from '../gradients.ts';
+import { logGrad, reciprocalGrad, rsqrtGrad, sqrtGrad, tanhGrad } from '../gradients.ts';
 import { conj, real } from './complex.ts';
 
 export * from './cast.ts';
@@ -303,21 +303,21 @@ export const log: UnaryFunction = defineUnary({
   name: 'Log',
   domain: [0.2, 5],
   scalar: (s, x) => s.log(x),
-  grad: ({ x }, dy) => dy.div(x),
+  grad: ({ x }, dy) => logGrad(dy, x),
 });
 /** log(1 + x), element-wise, exact for x near 0. */
 export const log1p: UnaryFunction = defineUnary({
   name: 'Log1p',
   domain: [-0.7, 4],
   scalar: (s, x) => s.log1p(x),
-  grad: ({ x }, dy) => dy.div(x.add(1)),
+  grad: ({ x }, dy) => logGrad(dy, x.add(1)),
 });
 /** The logarithm to base 2, element-wise. */
 export const log2: UnaryFunction = defineUnary({
   name: 'Log2',
   domain: [0.2, 5],
   scalar: (s, x) => s.mul(s.log(x), Math.LOG2E),
-  grad: ({ x }, dy) => dy.mul(Math.LOG2E).div(x),
+  grad: ({ x }, dy) => logGrad(dy.mul(Math.LOG2E), x),
 });
 
 // ---- circular and hyperbolic functions, in radians
@@ -400,5 +400,5 @@ export const atanh: UnaryFunction = defineUnary({
   name: 'Atanh',
   domain: [-0.9, 0.9],
   scalar: (s, x) => s.atanh(x),
-  grad: ({ x }, dy) => dy.div(x.square().neg().add(1)),
+  grad: ({ x }, dy) => logGrad(dy, x.square().neg().add(1)),
 });

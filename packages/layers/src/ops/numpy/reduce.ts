@@ -183,7 +183,10 @@ function nanMean(x: Tensor, axis: Axis, options: Keepdims): Tensor {
   return without(x, 0).sum(axis, options).div(count);
 }
 function nanVariance(x: Tensor, axis: Axis, options: Keepdims): Tensor {
-  return nanMean(x.sub(nanMean(x, axis, { keepdims: true })).square(), axis, options);
+  // NaN is left out before it is squared: after that its gradient would be 0 · NaN.
+  const missing = x.isNan();
+  const squares = missing.where(0, x.sub(nanMean(x, axis, { keepdims: true }))).square();
+  return squares.sum(axis, options).div(missing.logicalNot().cast(x.dtype).sum(axis, options));
 }
 /** The mean over axes, leaving out NaN; NaN where there is nothing else. */
 export const nanmean: Along = along('nanmean', nanMean, floating);

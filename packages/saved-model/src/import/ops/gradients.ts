@@ -20,6 +20,9 @@ const ofOutput =
   (fn: (y: Tensor, dy: Tensor) => Tensor): Translate =>
   (c) =>
     fn(c.x(0), c.x(1));
+/** The same of functions with a pole, where no gradient stays none. */
+const ofPole = (fn: (y: Tensor, dy: Tensor) => Tensor): Translate =>
+  ofOutput((y, dy) => tf.where(dy.equal(0), tf.zerosLike(dy), fn(y, dy)));
 
 /** The gradient of images of another size, for those in input 1. */
 const resizeGradient =
@@ -156,10 +159,10 @@ export const gradients: OpTable = {
   },
   SigmoidGrad: ofOutput((y, dy) => dy.mul(y).mul(y.neg().add(1))),
   TanhGrad: ofOutput((y, dy) => dy.mul(y.square().neg().add(1))),
-  SqrtGrad: ofOutput((y, dy) => dy.mul(0.5).div(y)),
-  RsqrtGrad: ofOutput((y, dy) => dy.mul(-0.5).mul(y.mul(y).mul(y))),
-  ReciprocalGrad: ofOutput((y, dy) => dy.neg().mul(y).mul(y)),
-  InvGrad: ofOutput((y, dy) => dy.neg().mul(y).mul(y)),
+  SqrtGrad: ofPole((y, dy) => dy.mul(0.5).div(y)),
+  RsqrtGrad: ofPole((y, dy) => dy.mul(-0.5).mul(y.mul(y).mul(y))),
+  ReciprocalGrad: ofPole((y, dy) => dy.neg().mul(y).mul(y)),
+  InvGrad: ofPole((y, dy) => dy.neg().mul(y).mul(y)),
   BiasAddGrad: (c) => {
     refuseChannelsFirst(c);
     const rank = c.x().rank;
