@@ -349,3 +349,34 @@ it('wrong arguments are refused by typed errors', () => {
   for (const [name, ...args] of calls) expect(() => any[name](...args), name).toThrow(InvalidArgumentError);
   expect(() => ops.image.extractPatches(x, null as never)).toThrow(InvalidArgumentError);
 });
+
+describe('functions that leave out NaN', () => {
+  const places = /^(nanToNum|nanarg)/;
+  const names = Object.keys(ops).filter((name) => name.startsWith('nan') && !places.test(name));
+  const call = (name: string, x: Tensor): Tensor => {
+    const fn = (ops as unknown as Record<string, (x: Tensor, q?: number) => Tensor>)[name];
+    return /percentile/.test(name) ? fn(x, 40) : /quantile/.test(name) ? fn(x, 0.4) : fn(x);
+  };
+  const gradient = (name: string, values: number[]): number[] => {
+    const x = constant(values, 'float64');
+    const tape = new GradientTape();
+    tape.watch(x);
+    return tape
+      .gradient(
+        tape.record(() => call(name, x)),
+        x,
+      )
+      .array() as number[];
+  };
+  const without = (list: number[]): number[] => [list[0], list[2], list[3]];
+
+  it.each(names)('the gradient of %s is that of the rest, and 0 where NaN is', (name) => {
+    const dx = gradient(name, [1, Number.NaN, 3, 2]);
+    expect(dx[1]).toBe(0);
+    // A running sum counts NaN as another 0 or 1, so that more sums hold what stands before it.
+    if (name.startsWith('nancum')) expect(dx.every(Number.isFinite)).toBe(true);
+    else for (const [i, v] of gradient(name, [1, 3, 2]).entries()) expect(without(dx)[i]).toBeCloseTo(v, 12);
+    // Nothing is left here, and nothing gets a gradient.
+    expect(gradient(name, [Number.NaN, Number.NaN])).toEqual([0, 0]);
+  });
+});
