@@ -272,3 +272,24 @@ test('keras.distribution', async () => {
   }
   expect(tf.distribute.hasStrategy()).toBe(false);
 });
+
+test('a last batch of one example leaves a replica without any, and all weights numbers', async () => {
+  for (const synchronized of [false, true]) {
+    const model = mirrored(2).scope(() => {
+      const net = new tf.Sequential([
+        new tf.layers.Dense(3, { inputShape: [2] }),
+        new tf.layers.BatchNormalization({ synchronized }),
+        new tf.layers.LayerNormalization(),
+        new tf.layers.Dense(1, { activation: 'sigmoid' }),
+      ]);
+      net.compile({ optimizer: 'sgd', loss: 'binaryCrossentropy' });
+      return net;
+    });
+    await model.fit(tf.random.normal([5, 2], { seed: 1 }), tf.ones([5, 1]), {
+      batchSize: 4,
+      epochs: 2,
+      verbose: 0,
+    });
+    for (const w of model.weights) expect([...w.data()].every(Number.isFinite), w.name).toBe(true);
+  }
+});

@@ -12,7 +12,7 @@ import { sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import { Tensor } from '../../tensor/tensor.ts';
-import { ones, zeros } from '../array/creation.ts';
+import { ones, zeros, zerosLike } from '../array/creation.ts';
 import { identity, reshape } from '../array/shaping.ts';
 import { layerNormRows, rmsNormRows } from './row-norm.ts';
 
@@ -61,6 +61,13 @@ const countOf = (x: Tensor): number | Tensor =>
 const like = (t: Tensor, { dtype }: Tensor): Tensor =>
   t.dtype === dtype ? t : t.cast(dtype as NumericDType);
 
+/** Statistics of a batch; 0 of one without examples, which has none: their NaN would be in the gradient of the scale. */
+function ofAny(x: Tensor, statistics: Tensor): Tensor {
+  const examples = sizeOfDims(dims(x).slice(0, -1));
+  if (typeof examples === 'number') return examples === 0 ? zerosLike(statistics) : statistics;
+  return toTensor(sizeValue(examples, 'int32'), 'int32').equal(0).where(0, statistics);
+}
+
 /** Normalises each channel of a batch by its own mean and variance, which have the dtype of the scale: x may have fewer bits. */
 const fusedBatchNormOp: Op = defineOp({
   name: 'FusedBatchNormV3',
@@ -72,7 +79,7 @@ const fusedBatchNormOp: Op = defineOp({
   ],
   grad: (g, dy, ...more) => {
     const [x, scale] = g.inputs;
-    const [, mean, variance] = g.outputs;
+    const [mean, variance] = g.outputs.slice(1).map((t) => ofAny(x, t));
     const [dMean, dVariance] = more;
     const [dx, dScale, dOffset] = execute(fusedBatchNormGradOp, [dy, x, scale, mean, variance], {
       epsilon: g.attrs.epsilon,
