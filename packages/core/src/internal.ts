@@ -319,6 +319,7 @@ export { adopt, refillVariables, UnfilledValues, type VariableSpec } from './ten
 export { roundingTo, showInConsole } from './tensor/format.ts';
 export { whileHolding } from './tensor/held-values.ts';
 export { checkListSize } from './tensor/list-size.ts';
+export { carryLogits, logitsFor, noteLogits } from './tensor/logits.ts';
 export { maskOf, masksInUse, setMask, useMasks } from './tensor/masks.ts';
 export { noValue, outOfScope, SymbolicStorage, type TensorOwner } from './tensor/no-value.ts';
 export {

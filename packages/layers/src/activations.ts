@@ -11,6 +11,7 @@ import {
 } from '@eagre/core';
 import {
   addDims,
+  carryLogits,
   checkFunction,
   checkNumber,
   customObject,
@@ -143,8 +144,8 @@ export const glu: ActivationFunction<{ readonly axis?: number }> = define<{ read
   },
 );
 
-/** 1 / (1 + exp(−x)). */
-export const sigmoid: ActivationFunction = simple('sigmoid', (x) => nn.sigmoid(x));
+/** 1 / (1 + exp(−x)). The result carries x along: cross-entropies of it compute from x. */
+export const sigmoid: ActivationFunction = simple('sigmoid', (x) => carryLogits(nn.sigmoid(x), x));
 /** A straight line from 0 at −3 to 1 at 3. */
 export const hardSigmoid: ActivationFunction = simple('hardSigmoid', (x) => nn.hardSigmoid(x));
 /** log(sigmoid(x)). */
@@ -219,11 +220,11 @@ interface AxisOption {
   /** The last unless given. */
   readonly axis?: number;
 }
-/** exp(x) / Σ exp(x) over an axis. */
+/** exp(x) / Σ exp(x) over an axis. The result carries x along: cross-entropies of it compute from x. */
 export const softmax: ActivationFunction<AxisOption> = define<AxisOption>(
   'softmax',
   { axis: true },
-  (x, { axis = -1 }) => nn.softmax(x, axis),
+  (x, { axis = -1 }) => carryLogits(nn.softmax(x, axis), x),
 );
 /** log(softmax(x)). */
 export const logSoftmax: ActivationFunction<AxisOption> = define<AxisOption>(

@@ -31,6 +31,8 @@ export interface TapeObserver {
 /** Collects the tensors made inside a memory scope. */
 export interface TensorTracker {
   track(tensor: Tensor): void;
+  /** Keeps `held` for as long as `by` is kept. */
+  hold?(by: Tensor, held: Tensor): void;
 }
 
 /** Writes ops down instead of computing them, while a function is traced. */

@@ -46,12 +46,28 @@ export type NamedScope<N extends string = 'name'> = NamedFunction<
 /** Tensors made while it is current; at its end it gives back all but the kept. */
 class MemoryScope {
   readonly #tensors: Tensor[] = [];
+  /** Tensors by turns with what they hold; null for none. */
+  #held: Tensor[] | null = null;
   readonly outer: typeof context.tracker;
   constructor(outer: typeof context.tracker) {
     this.outer = outer;
   }
   track(tensor: Tensor): void {
     this.#tensors.push(tensor);
+  }
+  hold(by: Tensor, held: Tensor): void {
+    this.#held ??= [];
+    this.#held.push(by, held);
+  }
+  /** What is kept, and what that holds, which the scope around has to keep with it. */
+  #withHeld(list: readonly unknown[], held: readonly Tensor[]): readonly unknown[] {
+    const all = new Set(list);
+    for (let i = 0; i < held.length; i += 2) {
+      if (!all.has(held[i]) && !keptForever.has(held[i])) continue;
+      all.add(held[i + 1]);
+      this.outer?.hold?.(held[i], held[i + 1]);
+    }
+    return [...all];
   }
   static begin(): MemoryScope {
     const memory = new MemoryScope(context.tracker);
@@ -64,7 +80,7 @@ class MemoryScope {
     while (current instanceof MemoryScope && current !== this) current = current.outer;
     if (current === this) context.tracker = this.outer;
     const tensors = this.#tensors;
-    if (tensors.length === 0) return;
+    if (tensors.length === 0 && this.#held === null) return;
     let list: readonly unknown[];
     if (Array.isArray(result) && result.every(isTensor)) list = result;
     else {
@@ -72,6 +88,7 @@ class MemoryScope {
       forEachTensor(result, (t) => found.push(t));
       list = found;
     }
+    if (this.#held !== null) list = this.#withHeld(list, this.#held);
     // Most results are a few tensors, which are found sooner in a list.
     const kept = list.length > FEW ? new Set(list) : null;
     for (let i = 0; i < tensors.length; i++) {

@@ -36,6 +36,7 @@ import {
   isSharedScalar,
   type KernelRecorder,
   keepingAmbient,
+  noteLogits,
   type Op,
   outOfScope,
   override,
@@ -118,6 +119,8 @@ export interface TracedCall {
 // Integers that are read as sizes at once: a shape, or a little more.
 const MOST_SIZES = 32;
 const nothing = (): void => undefined;
+/** Ops that cross-entropies look behind. */
+const PROBABILITIES: ReadonlySet<string> = new Set(['Sigmoid', 'Softmax']);
 
 /** What a size is taken for where nothing tells it, times a number of its own: pooling and splitting leave no rest. */
 export const MADE_UP = 840;
@@ -407,6 +410,7 @@ export class FunctionTracer implements Tracer, KernelRecorder {
     if (this.graph.nodes.length === LARGE) warnOfLargeTrace(this.owner, node);
     outputs.forEach((t, i) => this.#know(t, node.outputs[i] as GraphValue));
     recordOnTapes(op, inputs, attrs, outputs);
+    if (PROBABILITIES.has(op.name)) noteLogits(op.name, outputs[0], inputs[0]);
     return outputs;
   }
 

@@ -143,14 +143,17 @@ function checkGradients(layer: Layer, inputs: readonly Tensor[], many: boolean, 
 function checkGarbage(layer: Layer, x: Tensor | readonly Tensor[], training: boolean): void {
   const made: Tensor[] = [];
   const outer = context.tracker;
-  context.tracker = { track: (t: Tensor) => made.push(t) };
+  const held: [by: Tensor, Tensor][] = [];
+  context.tracker = { track: (t: Tensor) => made.push(t), hold: (by, t) => held.push([by, t]) };
   let y: Tensor;
   try {
     y = layer(x as Tensor, { training });
   } finally {
     context.tracker = outer;
   }
-  const left = made.filter((t) => t !== y && !t.isDisposed);
+  // What the result holds, such as logits, goes with it.
+  const kept = new Set([y, ...held.filter(([by]) => by === y).map(([, t]) => t)]);
+  const left = made.filter((t) => !kept.has(t) && !t.isDisposed);
   assert.deepEqual(
     left.map((t) => showShape(t.shape)),
     [],

@@ -18,6 +18,7 @@ import {
   iota,
   isInteger,
   kerasDefaults,
+  logitsFor,
   normalizeAxis,
   type OptionNames,
   sameShape,
@@ -187,11 +188,27 @@ const crossentropyOptions: OptionNames<CrossentropyOptions> = {
   axis: true,
 };
 
+/** Targets that were moved toward the uniform distribution of so many classes. */
+function smoothed(t: Tensor, smoothing: number, classes: Dim): Tensor {
+  if (smoothing === 0) return t;
+  const n = sizeValue(classes, t.dtype);
+  return t.mul(1 - smoothing).add(typeof n === 'number' ? smoothing / n : div(smoothing, n));
+}
+
+/** −(y · log(p) + (1 − y) · log(1 − p)), p clipped to [1e-7, 1 − 1e-7], or the same from what p is the sigmoid of. */
+function binaryEntropy(labels: Tensor, p: Tensor, logits: Tensor | null): Tensor {
+  if (logits !== null) return nn.sigmoidCrossEntropyWithLogits(labels, logits);
+  const q = p.clipByValue(kerasDefaults.epsilon, 1 - kerasDefaults.epsilon);
+  return labels
+    .mul(q.log())
+    .add(sub(1, labels).mul(sub(1, q).log()))
+    .neg();
+}
+
 /**
- * Cross-entropy of independent yes-or-no targets, the mean over the last axis. From probabilities p clipped to
- * [1e-7, 1 − 1e-7] it is −(y · log(p + 1e-7) + (1 − y) · log(1 − p + 1e-7)), as in TensorFlow 2.0; Keras 3 has no 1e-7 inside
- * of the logarithms. The two differ where a probability is 0 or 1: [0, 0, 1, 1] against [1, 1, 1, 0] gives 11.522857 here and
- * 12.000716 in Keras 3. From logits, which is more accurate, there is no difference.
+ * Cross-entropy of independent yes-or-no targets, the mean over the last axis: −(y · log(p) + (1 − y) · log(1 − p)). Probabilities that
+ * a sigmoid gave, as an activation or a layer, carry what went into it, and the loss is computed from that, as in Keras: nothing is lost where
+ * they are 0 or 1. Others are clipped to [1e-7, 1 − 1e-7].
  */
 export const binaryCrossentropy: LossFunction<CrossentropyOptions> = define(
   'binaryCrossentropy',
@@ -200,19 +217,16 @@ export const binaryCrossentropy: LossFunction<CrossentropyOptions> = define(
     const { labelSmoothing = 0, axis = -1 } = options;
     const fromLogits = checkFlag(options.fromLogits, 'fromLogits', 'losses.binaryCrossentropy');
     const smoothing = numeric(labelSmoothing, 'labelSmoothing');
-    const labels = smoothing === 0 ? t : t.mul(1 - smoothing).add(0.5 * smoothing);
-    if (fromLogits) return nn.sigmoidCrossEntropyWithLogits(labels, p).mean(axis);
-    const q = p.clipByValue(kerasDefaults.epsilon, 1 - kerasDefaults.epsilon);
-    const yes = labels.mul(q.add(kerasDefaults.epsilon).log());
-    const no = sub(1, labels).mul(sub(1, q).add(kerasDefaults.epsilon).log());
-    return yes.add(no).neg().mean(axis);
+    const logits = logitsFor(p, 'Sigmoid', fromLogits, 'losses.binaryCrossentropy');
+    return binaryEntropy(smoothed(t, smoothing, 2), p, logits).mean(axis);
   },
   sameShapes('binaryCrossentropy'),
 );
 
 /**
- * Cross-entropy of distributions (one-hot targets, say): −Σ y · log(p) over the classes. Probabilities are scaled to a sum of
- * 1 and clipped to [1e-7, 1 − 1e-7].
+ * Cross-entropy of distributions (one-hot targets, say): −Σ y · log(p) over the classes. Probabilities that a softmax gave, as an
+ * activation or a layer, carry what went into it, and the loss is computed from that, as in Keras. Others are scaled to a sum of 1 and clipped
+ * to [1e-7, 1 − 1e-7].
  */
 export const categoricalCrossentropy: LossFunction<CrossentropyOptions> = define(
   'categoricalCrossentropy',
@@ -222,10 +236,9 @@ export const categoricalCrossentropy: LossFunction<CrossentropyOptions> = define
     const fromLogits = checkFlag(options.fromLogits, 'fromLogits', 'losses.categoricalCrossentropy');
     const at = normalizeAxis(axis, p.rank, 'categoricalCrossentropy');
     const smoothing = numeric(labelSmoothing, 'labelSmoothing');
-    const classes = sizeValue(dims(t).at(-1) as Dim, t.dtype);
-    const share = typeof classes === 'number' ? smoothing / classes : div(smoothing, classes);
-    const labels = smoothing === 0 ? t : t.mul(1 - smoothing).add(share);
-    if (fromLogits) return nn.softmaxCrossEntropyWithLogits({ labels, logits: p, axis: at });
+    const labels = smoothed(t, smoothing, dims(t)[at]);
+    const logits = logitsFor(p, 'Softmax', fromLogits, 'losses.categoricalCrossentropy');
+    if (logits !== null) return nn.softmaxCrossEntropyWithLogits({ labels, logits, axis: at });
     const q = p
       .div(p.sum(at, { keepdims: true }))
       .clipByValue(kerasDefaults.epsilon, 1 - kerasDefaults.epsilon);
@@ -253,7 +266,7 @@ export interface CategoricalFocalOptions extends CrossentropyOptions {
 
 /**
  * Cross-entropy of yes-or-no targets in which examples that are predicted well count less: (1 − p)^gamma · −log(p), p the probability of
- * the target; the mean over the last axis (Lin et al., 2017). Probabilities are clipped to [1e-7, 1 − 1e-7].
+ * the target; the mean over the last axis (Lin et al., 2017). The logarithms are those of `binaryCrossentropy`.
  */
 export const binaryFocalCrossentropy: LossFunction<BinaryFocalOptions> = define(
   'binaryFocalCrossentropy',
@@ -264,14 +277,10 @@ export const binaryFocalCrossentropy: LossFunction<BinaryFocalOptions> = define(
     const balanced = checkFlag(options.applyClassBalancing, 'applyClassBalancing', name);
     const fromLogits = checkFlag(options.fromLogits, 'fromLogits', name);
     const smoothing = numeric(labelSmoothing, 'labelSmoothing');
-    const labels = smoothing === 0 ? t : t.mul(1 - smoothing).add(0.5 * smoothing);
+    const labels = smoothed(t, smoothing, 2);
     const others = sub(1, labels);
     const q = fromLogits ? p.sigmoid() : p;
-    const kept = q.clipByValue(kerasDefaults.epsilon, 1 - kerasDefaults.epsilon);
-    const entropy = labels
-      .mul(kept.log())
-      .add(others.mul(sub(1, kept).log()))
-      .neg();
+    const entropy = binaryEntropy(labels, q, fromLogits ? p : logitsFor(p, 'Sigmoid', false, name));
     const missed = sub(1, labels.mul(q).add(others.mul(sub(1, q))));
     const focal = missed.pow(numeric(gamma, 'gamma')).mul(entropy);
     numeric(alpha, 'alpha');
@@ -299,9 +308,7 @@ export const categoricalFocalCrossentropy: LossFunction<CategoricalFocalOptions>
     const fromLogits = checkFlag(options.fromLogits, 'fromLogits', 'losses.categoricalFocalCrossentropy');
     const at = normalizeAxis(axis, p.rank, 'categoricalFocalCrossentropy');
     const smoothing = numeric(labelSmoothing, 'labelSmoothing');
-    const classes = sizeValue(dims(t).at(-1) as Dim, t.dtype);
-    const share = typeof classes === 'number' ? smoothing / classes : div(smoothing, classes);
-    const labels = smoothing === 0 ? t : t.mul(1 - smoothing).add(share);
+    const labels = smoothed(t, smoothing, dims(t)[at]);
     const given = fromLogits ? nn.softmax(p, at) : p;
     const q = given
       .div(given.sum(at, { keepdims: true }))
@@ -373,8 +380,9 @@ export function sparseLabels(
 }
 
 /**
- * Cross-entropy with whole numbers as targets: −log(p[label]). Probabilities are clipped to [1e-7, 1 − 1e-7] and then
- * scaled to a sum of 1. Labels may be of any integer dtype; `[n]` and `[n, 1]` both fit predictions of `[n, classes]`.
+ * Cross-entropy with whole numbers as targets: −log(p[label]). Probabilities that a softmax gave, as an activation or a layer, carry what went
+ * into it, and the loss is computed from that, as in Keras, unless there is a class to ignore. Others are clipped to [1e-7, 1 − 1e-7] and then scaled
+ * to a sum of 1. Labels may be of any integer dtype; `[n]` and `[n, 1]` both fit predictions of `[n, classes]`.
  * @throws OutOfRangeError for a label outside of the classes
  */
 export const sparseCategoricalCrossentropy: LossFunction<SparseCrossentropyOptions> = defineExampleFunction(
@@ -385,6 +393,13 @@ export const sparseCategoricalCrossentropy: LossFunction<SparseCrossentropyOptio
     const fromLogits = checkFlag(options.fromLogits, 'fromLogits', 'losses.sparseCategoricalCrossentropy');
     if (ignoreClass !== null) numeric(ignoreClass, 'ignoreClass');
     let p = predictions(yPred);
+    const carried =
+      ignoreClass === null
+        ? logitsFor(p, 'Softmax', fromLogits, 'losses.sparseCategoricalCrossentropy')
+        : fromLogits
+          ? p
+          : null;
+    p = carried ?? p;
     const at = normalizeAxis(axis, p.rank, 'sparseCategoricalCrossentropy');
     if (at !== p.rank - 1) p = p.moveAxis(at, -1);
     const { labels, valid } = sparseLabels(yTrue, p, ignoreClass);
@@ -394,7 +409,8 @@ export const sparseCategoricalCrossentropy: LossFunction<SparseCrossentropyOptio
         'sparseCategoricalCrossentropy',
       );
     }
-    const logits = fromLogits ? p : p.clipByValue(kerasDefaults.epsilon, 1 - kerasDefaults.epsilon).log();
+    const logits =
+      carried !== null ? p : p.clipByValue(kerasDefaults.epsilon, 1 - kerasDefaults.epsilon).log();
     if (valid === null) return nn.sparseSoftmaxCrossEntropyWithLogits(labels, logits);
     const known = where(valid, labels, toTensor(0, labels.dtype));
     const loss = nn.sparseSoftmaxCrossEntropyWithLogits(known, logits);

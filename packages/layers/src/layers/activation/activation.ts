@@ -1,7 +1,15 @@
 // Activations as layers.
 
 import { nn, type PartialShape, type Tensor, type TensorLike, type Variable } from '@eagre/core';
-import { argumentsOf, type Option, orNull, showShape, takesOptions, toTensor } from '@eagre/core/internal';
+import {
+  argumentsOf,
+  carryLogits,
+  type Option,
+  orNull,
+  showShape,
+  takesOptions,
+  toTensor,
+} from '@eagre/core/internal';
 import type { Activation as ActivationFunction, ActivationLike } from '../../activations.ts';
 import type { ConstraintLike } from '../../constraints.ts';
 import type { InitializerLike } from '../../initializers/initializers.ts';
@@ -137,7 +145,7 @@ export class Softmax extends Layer {
   }
   #softmax(x: Tensor): Tensor {
     const axes = typeof this.axis === 'number' ? [this.axis] : this.axis;
-    if (axes.length === 1) return nn.softmax(x, axes[0]);
+    if (axes.length === 1) return carryLogits(nn.softmax(x, axes[0]), x);
     return x.sub(x.logSumExp(axes, { keepdims: true })).exp();
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {

@@ -9,6 +9,7 @@ import {
   kerasDefaults,
   kind,
   knownDim,
+  logitsFor,
   normalizeAxis,
   shown,
   toTensor,
@@ -34,7 +35,8 @@ export const binaryCrossentropy: Loss<Logits> = defineFunction(
   (target, output, { fromLogits }) => {
     const y = floating(output);
     const t = toTensor(target).cast(y.dtype);
-    if (fromLogits === true) return nn.sigmoidCrossEntropyWithLogits(t, y);
+    const logits = logitsFor(y, 'Sigmoid', fromLogits === true, 'ops.binaryCrossentropy');
+    if (logits !== null) return nn.sigmoidCrossEntropyWithLogits(t, logits);
     const p = y.clipByValue(kerasDefaults.epsilon, 1 - kerasDefaults.epsilon);
     return t
       .mul(p.log())
@@ -44,9 +46,9 @@ export const binaryCrossentropy: Loss<Logits> = defineFunction(
 );
 
 /** The sum of −target · log(probability) over the classes. */
-function entropy(target: Tensor, output: Tensor, axis: number, fromLogits: boolean): Tensor {
-  const p = fromLogits
-    ? nn.logSoftmax(output, axis)
+function entropy(target: Tensor, output: Tensor, axis: number, logits: Tensor | null): Tensor {
+  const p = logits
+    ? nn.logSoftmax(logits, axis)
     : output
         .div(output.sum(axis, { keepdims: true }))
         .clipByValue(kerasDefaults.epsilon, 1 - kerasDefaults.epsilon)
@@ -61,7 +63,12 @@ export const categoricalCrossentropy: Loss<Classes> = defineFunction(
   { fromLogits: kind.asIs, axis: kind.axis },
   (target, output, { fromLogits = false, axis = -1 }) => {
     const y = floating(output);
-    return entropy(toTensor(target).cast(y.dtype), y, axis as number, fromLogits);
+    return entropy(
+      toTensor(target).cast(y.dtype),
+      y,
+      axis as number,
+      logitsFor(y, 'Softmax', fromLogits, 'ops.categoricalCrossentropy'),
+    );
   },
 );
 
@@ -75,12 +82,12 @@ export const sparseCategoricalCrossentropy: Loss<Classes> = defineFunction(
     const given = toTensor(target, 'int32');
     const at = normalizeAxis(axis as number, y.rank);
     const t = (given.rank === y.rank && endsInOne(given) ? given.squeeze(-1) : given).cast('int32');
-    const p = fromLogits
-      ? nn.logSoftmax(y, at)
-      : y
-          .div(y.sum(at, { keepdims: true }))
-          .clipByValue(kerasDefaults.epsilon, 1 - kerasDefaults.epsilon)
-          .log();
+    const logits = logitsFor(y, 'Softmax', fromLogits, 'ops.sparseCategoricalCrossentropy');
+    // As Keras: probabilities are clipped, and scaled to a sum of 1 after that.
+    const p = nn.logSoftmax(
+      logits ?? y.clipByValue(kerasDefaults.epsilon, 1 - kerasDefaults.epsilon).log(),
+      at,
+    );
     return oneHot(t, dims(y)[at] as number, { axis: at, dtype: y.dtype })
       .mul(p)
       .sum(at)
