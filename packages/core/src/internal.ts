@@ -98,6 +98,7 @@ export {
 } from './composites.ts';
 export { ambient, computingAsHere, keepingAmbient, notAtRest, standingAlone } from './dispatch/ambient.ts';
 export { autocast } from './dispatch/autocast.ts';
+export { checkValues, integersOf } from './dispatch/checked-values.ts';
 export {
   type Context,
   context,

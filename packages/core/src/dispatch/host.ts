@@ -67,7 +67,11 @@ function checkOutput(spec: HostOutput): void {
 }
 
 /** The same in ops that TensorFlow has, for a trace that is written. */
-export type PortableForm = (...inputs: readonly Tensor[]) => readonly Tensor[];
+export interface PortableForm {
+  (...inputs: readonly Tensor[]): readonly Tensor[];
+  /** Whether the code only looks at values: it may run again, and files without assertions leave it out. */
+  readonly isCheck?: true;
+}
 
 /**
  * @internal `hostFunction` under a name of its own.

@@ -1,5 +1,7 @@
 // Element-wise functions of ragged tensors and dense ones, which broadcast.
+
 import { InvalidArgumentError } from '@eagre/backend';
+import { checkValues, integersOf } from '../dispatch/checked-values.ts';
 import { type Dim, identicalDims, mulDims } from '../shapes/dim.ts';
 import { dims, toShape } from '../shapes/dims.ts';
 import { differs } from '../shapes/sizes.ts';
@@ -83,7 +85,7 @@ function broadcast(
     const lead = leaderOf(rows);
     const own = lengths[lead] as Tensor;
     rows.forEach((r, i) => {
-      if (i !== lead && r.uniform !== 1) checkLengths(own, lengths[i] as Tensor, level + 1, op);
+      if (i !== lead && r.uniform !== 1) checkLengths([own, lengths[i] as Tensor], r.uniform, level + 1, op);
     });
     const { rows: ids, places } = placesInRows(own);
     sources = rows.map((r, i) => {
@@ -123,14 +125,18 @@ function unlessOne(size: Dim | null, places: Tensor): Tensor {
   );
 }
 
-/** @throws InvalidArgumentError for rows of lengths that differ, where they are known. */
-function checkLengths(a: Tensor, b: Tensor, axis: number, op: string): void {
-  const [x, y] = [knownIntegers(a), knownIntegers(b)];
-  if (x === null || y === null || x.every((n, i) => n === y[i])) return;
-  throw new InvalidArgumentError(
-    `Unable to broadcast: the rows of dimension ${axis} have the lengths [${x}] and [${y}]`,
-    op,
-  );
+/** @throws InvalidArgumentError for rows of lengths that differ, now or in a run. */
+function checkLengths(lengths: readonly Tensor[], uniform: Dim | null, axis: number, op: string): void {
+  checkValues(op, lengths, (x, y) => {
+    const [own, other] = [integersOf(x), integersOf(y)];
+    if (own.every((n, i) => n === other[i])) return;
+    // A size that only a run tells may be 1.
+    if (uniform !== null && other.every((n) => n === 1)) return;
+    throw new InvalidArgumentError(
+      `Unable to broadcast: the rows of dimension ${axis} have the lengths [${own}] and [${other}]`,
+      op,
+    );
+  });
 }
 
 /** The size that all have that are not 1. */

@@ -1,13 +1,16 @@
 // `tf.ragged`: making ragged tensors.
+
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike } from '../arguments/argument-kinds.ts';
 import * as kind from '../arguments/argument-kinds.ts';
 import { defineFunction, defineVariadic, type NamedFunction } from '../arguments/arguments.ts';
 import { checkFunction } from '../arguments/checks.ts';
+import { checkValues, integersOf } from '../dispatch/checked-values.ts';
 import { pair } from '../dispatch/op.ts';
 import { booleanMask as denseMask } from '../ops/array/gather.ts';
 import type { Dim } from '../shapes/dim.ts';
-import { hostDims } from '../shapes/sizes.ts';
+import { dims } from '../shapes/dims.ts';
+import { differs, hostDims } from '../shapes/sizes.ts';
 import { constant as denseConstant } from '../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { type Scalar, Tensor } from '../tensor/tensor.ts';
@@ -24,8 +27,8 @@ import {
 import { type RaggedLike, RaggedTensor } from './ragged-tensor.ts';
 import { reduce } from './reducing.ts';
 import {
+  checkSame,
   checkSplits,
-  knownIntegers,
   placesInRows,
   rowIdsOf,
   rowIntegers,
@@ -194,8 +197,14 @@ export const range: NamedFunction<
       Tensor,
       Tensor,
     ];
-    if (knownIntegers(by.equal(0).cast('int32'))?.some((z) => z === 1))
-      throw new InvalidArgumentError('deltas must not be 0', op);
+    checkValues(
+      op,
+      [by.equal(0).any()],
+      (isZero) => {
+        if (integersOf(isZero)[0] === 1) throw new InvalidArgumentError('deltas must not be 0', op);
+      },
+      (isZero) => isZero.logicalNot(),
+    );
     const lengths = to.sub(from).neg().floorDiv(by).neg().maximum(0).cast(rowSplitsDtype);
     const splits = splitsOfLengths(lengths);
     return rangesOf(from, by, lengths, splits);
@@ -265,9 +274,7 @@ function masked(data: RaggedOrDense, mask: RaggedOrDense): RaggedOrDense {
     return makeRagged(masked(data.values, keep), splitsOfLengths(lengths), data.uniformRowLength);
   }
   const [d, m] = [asRows(data), asRows(mask)];
-  const [own, other] = [knownIntegers(d.rowSplits), knownIntegers(m.rowSplits)];
-  if (own !== null && other !== null && own.join() !== other.join())
-    throw new InvalidArgumentError('the rows of the mask and of the data have other lengths', op);
+  checkSame(d.rowSplits, m.rowSplits, 'the rows of the mask and of the data have other lengths', op);
   if (isRagged(m.values)) return makeRagged(masked(d.values, m.values), d.rowSplits, d.uniformRowLength);
   if (m.values.rank > 1) return makeRagged(masked(d.values, m.values), d.rowSplits, d.uniformRowLength);
   const lengths = reduce('sum', m.withValues(m.values.cast(d.rowSplits.dtype)), 1, false) as Tensor;
@@ -297,18 +304,18 @@ export const mapFlatValues: (
     const ragged = args.filter(isRagged);
     const first = ragged[0];
     if (first === undefined) return toTensor(op(...args));
-    for (const other of ragged)
-      if (other.nestedRowSplits.some((s, i) => !equalSplits(s, first.nestedRowSplits[i])))
-        throw new InvalidArgumentError('the ragged tensors must have the same rows', name);
+    for (const other of ragged) checkSameSplits(other, first, name);
     return first.withFlatValues(op(...args.map((v) => (isRagged(v) ? v.flatValues : v))));
   },
 );
 
-function equalSplits(a: Tensor, b: Tensor | undefined): boolean {
-  if (a === b) return true;
-  if (b === undefined) return false;
-  const [x, y] = [knownIntegers(a), knownIntegers(b)];
-  return x === null || y === null || x.join() === y.join();
+function checkSameSplits(a: RaggedTensor, b: RaggedTensor, op: string): void {
+  const message = 'the ragged tensors must have the same rows';
+  a.nestedRowSplits.forEach((splits, i) => {
+    const other = b.nestedRowSplits[i];
+    if (other === undefined) throw new InvalidArgumentError(message, op);
+    checkSame(splits, other, message, op);
+  });
 }
 
 /** The row of each value of rows with these splits: `[0, 2, 2, 3]` → `[0, 0, 2]`. */
@@ -323,9 +330,8 @@ export const rowSplitsToSegmentIds: NamedFunction<
   (splits, { outType }) => {
     const op = 'ragged.rowSplitsToSegmentIds';
     const s = rowIntegers(splits, 'splits', op);
-    const known = knownIntegers(s);
-    if (known !== null) checkSplits(s, known[known.length - 1] ?? 0, op);
-    const count = known?.at(-1) ?? hostDims(s.max(), 'the last of splits', op)[0];
+    const count = differs(dims(s)[0], 0) ? hostDims(s.at(-1), 'the last of splits', op)[0] : 0;
+    checkSplits(s, count as Dim, op);
     return rowIdsOf(s, count as Dim).cast(outType ?? s.dtype);
   },
 );
@@ -342,8 +348,15 @@ export const segmentIdsToRowSplits: NamedFunction<
   (segmentIds, numSegments: number | null = null, { outType }) => {
     const op = 'ragged.segmentIdsToRowSplits';
     const ids = rowIntegers(segmentIds, 'segmentIds', op);
-    if (knownIntegers(ids)?.some((id) => id < 0))
-      throw new InvalidArgumentError('segmentIds must not be negative', op);
+    checkValues(
+      op,
+      [ids],
+      (now) => {
+        if (integersOf(now).some((id) => id < 0))
+          throw new InvalidArgumentError('segmentIds must not be negative', op);
+      },
+      (now) => now.greaterEqual(0).all(),
+    );
     const splits = splitsOfIds(ids, numSegments ?? rowsOfIds(ids, op));
     return splits.cast(outType ?? ids.dtype);
   },

@@ -1,10 +1,12 @@
 // The shape of a ragged tensor, as a value of its own.
+
 import { InvalidArgumentError, OutOfRangeError } from '@eagre/backend';
 import type { ShapeLike } from '../arguments/argument-kinds.ts';
 import { type Arguments, defineMethods } from '../arguments/arguments.ts';
 import { checkCount, checkOneOf, shown } from '../arguments/checks.ts';
 import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
 import { type Call, CompositeTensor } from '../composite/composite.ts';
+import { checkValues, integersOf } from '../dispatch/checked-values.ts';
 import { zeros } from '../ops/array/creation.ts';
 import { stack } from '../ops/array/join.ts';
 import { broadcastTo, shapeOf } from '../ops/array/shaping.ts';
@@ -370,8 +372,9 @@ function broadcastInto(x: RaggedOrDense, shape: DynamicRaggedShape): RaggedOrDen
     op,
   );
   y.nestedRowSplits.forEach((splits, i) => {
-    const [got, wanted] = [knownIntegers(splits), knownIntegers(into.nestedRowSplits[i] as Tensor)];
-    if (got !== null && wanted !== null && !sameShape(got, wanted)) fail();
+    checkValues(op, [splits, into.nestedRowSplits[i] as Tensor], (got, wanted) => {
+      if (!sameShape(integersOf(got), integersOf(wanted))) fail();
+    });
   });
   return shape.rowsOf(y.flatValues);
 }

@@ -1,5 +1,7 @@
 // Gathering from ragged tensors, and with ragged indices.
+
 import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { checkValues, integersOf } from '../dispatch/checked-values.ts';
 import { gatherNd } from '../ops/array/gather.ts';
 import { stack } from '../ops/array/join.ts';
 import { type Dim, mulDims } from '../shapes/dim.ts';
@@ -21,10 +23,10 @@ import {
 } from './ragged-base.ts';
 import type { RaggedTensor } from './ragged-tensor.ts';
 import {
-  knownIntegers,
   lengthsOf,
   rowCount,
   type SplitsDType,
+  sizeScalar,
   startsOf,
   uniformSplits,
 } from './row-partition.ts';
@@ -69,12 +71,13 @@ function along(p: RaggedOrDense, i: RaggedOrDense, axis: number): RaggedOrDense 
 
 /** @throws InvalidArgumentError for places that not every row has. */
 function checkPlaces(lengths: Tensor, places: Tensor): void {
-  const [rows, at] = [knownIntegers(lengths), knownIntegers(places)];
-  if (rows === null || at === null || rows.length === 0) return;
-  const shortest = Math.min(...rows);
-  for (const place of at)
-    if (place < 0 || place >= shortest)
-      throw new InvalidArgumentError(`the index ${place} is not in a row of ${shortest}`, 'GatherV2');
+  checkValues('GatherV2', [lengths, places], (rows, at) => {
+    const shortest = integersOf(rows).reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+    if (shortest === Number.POSITIVE_INFINITY) return;
+    for (const place of integersOf(at))
+      if (place < 0 || place >= shortest)
+        throw new InvalidArgumentError(`the index ${place} is not in a row of ${shortest}`, 'GatherV2');
+  });
 }
 
 /** Rows by number: in the rows of the indices. */
@@ -96,11 +99,17 @@ function outermost(p: RaggedOrDense, i: RaggedOrDense): RaggedOrDense {
 }
 
 function checkRowsExist(at: Tensor, rows: ReturnType<typeof outerSize>): void {
-  const known = knownIntegers(at);
-  if (known === null || typeof rows !== 'number') return;
-  for (const i of known)
-    if (i < 0 || i >= rows)
-      throw new InvalidArgumentError(`the index ${i} is not one of ${rows} rows`, 'GatherV2');
+  checkValues(
+    'GatherV2',
+    [at, sizeScalar(rows, at.dtype as SplitsDType)],
+    (now, size) => {
+      const [n] = integersOf(size) as [number];
+      for (const i of integersOf(now))
+        if (i < 0 || i >= n)
+          throw new InvalidArgumentError(`the index ${i} is not one of ${n} rows`, 'GatherV2');
+    },
+    (now, size) => now.greaterEqual(0).all().logicalAnd(now.less(size).all()),
+  );
 }
 
 /** The outermost row of each of the innermost values. */
@@ -109,15 +118,14 @@ function rowOfEachValue(x: RaggedTensor): Tensor {
   return isRagged(x.values) ? ids.gather(rowOfEachValue(x.values)) : ids;
 }
 
-/** @throws InvalidArgumentError for places that their rows do not have, where they are known. */
+/** @throws InvalidArgumentError for places that their rows do not have, now or in a run. */
 function checkInRows(lengths: Tensor, places: Tensor): void {
-  const [known, at] = [knownIntegers(lengths.broadcastTo(places.shape)), knownIntegers(places)];
-  const wrong = at?.findIndex((place, k) => known !== null && (place < 0 || place >= known[k])) ?? -1;
-  if (wrong >= 0)
-    throw new InvalidArgumentError(
-      `the index ${at?.[wrong]} is not in a row of ${known?.[wrong]}`,
-      'GatherV2',
-    );
+  checkValues('GatherV2', [lengths.broadcastTo(places.shape), places], (own, now) => {
+    const [known, at] = [integersOf(own), integersOf(now)];
+    const wrong = at.findIndex((place, k) => place < 0 || place >= (known[k] as number));
+    if (wrong >= 0)
+      throw new InvalidArgumentError(`the index ${at[wrong]} is not in a row of ${known[wrong]}`, 'GatherV2');
+  });
 }
 
 /** In each row of the values the places that the same row of the indices has. */

@@ -1,5 +1,7 @@
 // Concatenation, stacking, tiling and other changes of the rows of ragged tensors.
+
 import { InvalidArgumentError } from '@eagre/backend';
+import { checkValues, integersOf } from '../dispatch/checked-values.ts';
 import { onesLike } from '../ops/array/creation.ts';
 import { concat, stack } from '../ops/array/join.ts';
 import { addDims, mulDims } from '../shapes/dim.ts';
@@ -11,8 +13,8 @@ import { gatherRows, rowsBetween } from './indexing.ts';
 import { isRagged, makeRagged, outerSize, type RaggedOrDense, raggedAxis } from './ragged-base.ts';
 import type { RaggedTensor } from './ragged-tensor.ts';
 import {
+  checkSame,
   countTo,
-  knownIntegers,
   lengthsOf,
   limitsOf,
   rowCount,
@@ -113,12 +115,10 @@ function deepened(x: RaggedTensor, raggedRank: number): RaggedTensor {
   return makeRagged(deepened(inner, raggedRank - 1), x.rowSplits, x.uniformRowLength);
 }
 
-/** @throws InvalidArgumentError for rows of other lengths, where they are known. */
+/** @throws InvalidArgumentError for rows of other lengths, now or in a run. */
 function checkRows(first: RaggedTensor, other: RaggedTensor, i: number, op: string): void {
-  const [a, b] = [knownIntegers(first.rowSplits), knownIntegers(other.rowSplits)];
-  const agree = a === null || b === null || (a.length === b.length && a.every((s, j) => s === b[j]));
-  if (!agree)
-    throw new InvalidArgumentError(`the rows of tensor ${i} have other lengths than those of tensor 0`, op);
+  const message = `the rows of tensor ${i} have other lengths than those of tensor 0`;
+  checkSame(first.rowSplits, other.rowSplits, message, op);
 }
 
 /** All rows, one tensor's behind the other's. */
@@ -214,7 +214,10 @@ export function squeeze(x: RaggedTensor, axis: readonly number[]): RaggedOrDense
   };
   const splits = x.nestedRowSplits;
   splits.forEach((s, i) => {
-    if (axes.includes(i + 1) && knownIntegers(lengthsOf(s))?.some((n) => n !== 1)) fail(i + 1);
+    if (axes.includes(i + 1))
+      checkValues('Squeeze', [lengthsOf(s)], (lengths) => {
+        if (integersOf(lengths).some((n) => n !== 1)) fail(i + 1);
+      });
   });
   if (axes.includes(0) && differs(rowCount(splits[0] as Tensor), 1)) fail(0);
   const flat = dense.length > 0 ? x.flatValues.squeeze(dense) : x.flatValues;

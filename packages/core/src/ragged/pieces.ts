@@ -1,6 +1,8 @@
 // Parts of ragged tensors: equal pieces along an axis, and rows that belong together.
+
 import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { shown } from '../arguments/checks.ts';
+import { checkValues, integersOf } from '../dispatch/checked-values.ts';
 import { onesLike } from '../ops/array/creation.ts';
 import { argSort } from '../ops/array/order.ts';
 import { split as splitDense } from '../ops/array/slicing.ts';
@@ -14,7 +16,15 @@ import { gatherRows, rowsBetween } from './indexing.ts';
 import { inRows } from './joining.ts';
 import { isRagged, makeRagged, outerSize, type RaggedOrDense, raggedAxis } from './ragged-base.ts';
 import type { RaggedTensor } from './ragged-tensor.ts';
-import { knownIntegers, rowCount, type SplitsDType, splitsOfIds, startsOf } from './row-partition.ts';
+import {
+  checkSame,
+  knownIntegers,
+  rowCount,
+  type SplitsDType,
+  sizeScalar,
+  splitsOfIds,
+  startsOf,
+} from './row-partition.ts';
 
 type Sizes = number | Tensor | readonly number[];
 
@@ -78,7 +88,7 @@ function columnsFrom(x: RaggedTensor, first: number, count: number): RaggedTenso
 
 /**
  * The rows of each partition, in their order: row i of the result holds the values whose partition is i.
- * @throws InvalidArgumentError for a partition that is none of `count`, where that is known.
+ * @throws InvalidArgumentError for a partition that is none of `count`, now or in a run.
  */
 export function partitions(data: RaggedOrDense, ids: RaggedOrDense, count: Dim, op: string): RaggedTensor {
   let [d, p] = [data, ids];
@@ -95,17 +105,18 @@ export function partitions(data: RaggedOrDense, ids: RaggedOrDense, count: Dim, 
       `there are ${String(outerSize(p))} partitions for ${String(outerSize(d))} rows`,
       op,
     );
-  if (knownIntegers(p)?.some((i) => i < 0 || (typeof count === 'number' && i >= count)))
-    throw new InvalidArgumentError(`a partition is not in 0 … ${String(addDims(count, -1))}`, op);
+  checkValues(op, [p, sizeScalar(count, 'int64')], (now, size) => {
+    const [n] = integersOf(size) as [number];
+    if (integersOf(now).some((i) => i < 0 || i >= n))
+      throw new InvalidArgumentError(`a partition is not in 0 … ${n - 1}`, op);
+  });
   const order = argSort(p);
   return makeRagged(gatherRows(d, order), splitsOfIds(p.gather(order).cast(dtype), count));
 }
 
-/** @throws InvalidArgumentError for rows of other lengths, where they are known. */
+/** @throws InvalidArgumentError for rows of other lengths, now or in a run. */
 export function checkSameRows(x: RaggedTensor, ids: RaggedTensor, op: string): void {
-  const [own, other] = [knownIntegers(x.rowSplits), knownIntegers(ids.rowSplits)];
-  if (own !== null && other !== null && own.join() !== other.join())
-    throw new InvalidArgumentError('the rows of data have other lengths than those of its numbers', op);
+  checkSame(x.rowSplits, ids.rowSplits, 'the rows of data have other lengths than those of its numbers', op);
 }
 
 /** A number that is given as an argument, which only a run may know. */

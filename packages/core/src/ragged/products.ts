@@ -1,6 +1,8 @@
 // Matrix products of ragged matrices: rows are filled up with zeros, and cut again.
 // Types in a circle: the class of ragged tensors leads here.
+
 import { InvalidArgumentError } from '@eagre/backend';
+import { checkValues, integersOf } from '../dispatch/checked-values.ts';
 import { booleanMask } from '../ops/array/gather.ts';
 import { matmul as denseMatmul, type MatMulOptions } from '../ops/linalg/linalg.ts';
 import { turnsOf } from '../ops/linalg/products.ts';
@@ -12,7 +14,6 @@ import { isRagged, makeRagged, type RaggedOrDense, toRaggedOrDense } from './rag
 import { reduce } from './reducing.ts';
 import {
   countTo,
-  knownIntegers,
   lengthsOf,
   placesInRows,
   type SplitsDType,
@@ -39,33 +40,39 @@ export function matmul(x: unknown, y: unknown, options: MatMulOptions): RaggedOr
   return a.rank === 2 ? product : cut(product, a, b, options);
 }
 
-/** @throws InvalidArgumentError for a matrix whose rows differ in length, where that is known. */
+/** @throws InvalidArgumentError for a matrix whose rows differ in length, now or in a run. */
 function checkRectangular(x: RaggedOrDense): void {
   const rows = x.rank === 3 && isRagged(x) ? x.values : x;
-  const lengths = isRagged(rows) ? knownIntegers(lengthsOf(rows.rowSplits)) : null;
-  const splits = isRagged(x) && rows !== x ? knownIntegers(x.rowSplits) : [0, lengths?.length ?? 0];
-  if (lengths === null || splits === null) return;
-  for (let k = 1; k < splits.length; k++)
-    if (new Set(lengths.slice(splits[k - 1], splits[k])).size > 1)
-      throw new InvalidArgumentError(
-        'The matrices in a and b may not be ragged in their innermost dimension',
-        'RaggedMatMul',
-      );
+  if (!isRagged(rows)) return;
+  const ofMatrices = isRagged(x) && rows !== x ? [x.rowSplits] : [];
+  checkValues('RaggedMatMul', [lengthsOf(rows.rowSplits), ...ofMatrices], (ofRows, matrices) => {
+    const lengths = integersOf(ofRows);
+    const splits = matrices === undefined ? [0, lengths.length] : integersOf(matrices);
+    for (let k = 1; k < splits.length; k++)
+      if (new Set(lengths.slice(splits[k - 1], splits[k])).size > 1)
+        throw new InvalidArgumentError(
+          'The matrices in a and b may not be ragged in their innermost dimension',
+          'RaggedMatMul',
+        );
+  });
 }
 
-/** @throws InvalidArgumentError for matrices of sizes that do not go together, where these are known. */
+/** @throws InvalidArgumentError for matrices of sizes that do not go together, now or in a run. */
 function checkSummed(a: RaggedOrDense, b: RaggedOrDense, options: MatMulOptions): void {
   const dtype = splitsDTypeOf([a, b]);
-  const [left, right] = [
+  const sizes = [
     isTurned('A', options) ? heights(a, dtype) : widths(a, dtype),
     isTurned('B', options) ? widths(b, dtype) : heights(b, dtype),
-  ].map(knownIntegers);
-  const wrong = left?.findIndex((n, k) => right?.[k] !== undefined && right[k] !== n) ?? -1;
-  if (wrong >= 0)
-    throw new InvalidArgumentError(
-      `matrix ${wrong}: a has ${left?.[wrong]} columns, and b ${right?.[wrong]} rows`,
-      'RaggedMatMul',
-    );
+  ];
+  checkValues('RaggedMatMul', sizes, (columns, rows) => {
+    const [left, right] = [integersOf(columns), integersOf(rows)];
+    const wrong = left.findIndex((n, k) => right[k] !== undefined && right[k] !== n);
+    if (wrong >= 0)
+      throw new InvalidArgumentError(
+        `matrix ${wrong}: a has ${left[wrong]} columns, and b ${right[wrong]} rows`,
+        'RaggedMatMul',
+      );
+  });
 }
 
 const isTurned = (which: 'A' | 'B', options: MatMulOptions): boolean =>

@@ -1,10 +1,12 @@
 // How the values of a ragged tensor fall into rows. All is computed by ops, so it works in traced functions and on any device.
 import { InvalidArgumentError } from '@eagre/backend';
+import { checkValues, integersOf } from '../dispatch/checked-values.ts';
 import { execute1 } from '../dispatch/op.ts';
 import { knownTensor } from '../dispatch/symbolic.ts';
 import { repeat, scatterNd, unsortedSegmentSum } from '../ops/array/gather.ts';
 import { rangeOp } from '../ops/array/iota.ts';
 import { concat } from '../ops/array/join.ts';
+import { isRising } from '../ops/array/rising.ts';
 import { addDims, type Dim, subDims } from '../shapes/dim.ts';
 import { dims, toShape } from '../shapes/dims.ts';
 import { hostDims, sizeValue } from '../shapes/sizes.ts';
@@ -100,17 +102,60 @@ export function knownIntegers(t: Tensor): number[] | null {
 
 /** @throws InvalidArgumentError for splits that are none of so many values. */
 export function checkSplits(splits: Tensor, values: Dim, op: string): void {
-  const known = knownIntegers(splits);
-  if (known === null) return;
-  const fail = (why: string): never => {
-    throw new InvalidArgumentError(`Arguments do not form a valid RaggedTensor: ${why}`, op);
-  };
-  if (known.length === 0) fail('rowSplits must have at least one value');
-  if (known[0] !== 0) fail(`rowSplits must begin with 0, but begin with ${known[0]}`);
-  known.forEach((s, i) => {
-    if (i > 0 && s < known[i - 1]) fail(`rowSplits must not decrease: ${known[i - 1]}, ${s}`);
+  const count = sizeScalar(values, splits.dtype as SplitsDType);
+  checkValues(
+    op,
+    [splits, count],
+    (now, size) => {
+      const [known, wanted] = [integersOf(now), integersOf(size)[0]];
+      if (known.length === 0) refuse('rowSplits must have at least one value', op);
+      if (known[0] !== 0) refuse(`rowSplits must begin with 0, but begin with ${known[0]}`, op);
+      known.forEach((s, i) => {
+        if (i > 0 && s < known[i - 1]) refuse(`rowSplits must not decrease: ${known[i - 1]}, ${s}`, op);
+      });
+      const last = known[known.length - 1];
+      if (last !== wanted) refuse(`rowSplits end with ${last}, but there are ${wanted} values`, op);
+    },
+    (now, size) =>
+      lengthsOf(now)
+        .greaterEqual(0)
+        .all()
+        .logicalAnd(now.slice([0], [1]).equal(0).all())
+        .logicalAnd(
+          now
+            .slice(toShape([rowCount(now)]), [1])
+            .equal(size)
+            .all(),
+        ),
+  );
+}
+
+/** @throws InvalidArgumentError unless ids ascend from 0 on, one for each value, below the number of rows. */
+export function checkIds(ids: Tensor, rows: Dim, values: Dim, op: string): void {
+  const [n, count] = [rows, values].map((d) => sizeScalar(d, ids.dtype as SplitsDType)) as [Tensor, Tensor];
+  checkValues(
+    op,
+    [ids, n, count],
+    (now, most, size) => {
+      const [known, end, wanted] = [integersOf(now), integersOf(most)[0], integersOf(size)[0]];
+      if (known.length !== wanted) refuse(`${known.length} valueRowids for ${wanted} values`, op);
+      known.forEach((id, i) => {
+        if (id < 0 || id < (known[i - 1] ?? 0)) refuse('valueRowids must not be negative or decrease', op);
+        if (id >= end) refuse(`the row ${id} is not one of ${end}`, op);
+      });
+    },
+    (now, most) => isRising(now).logicalAnd(now.less(most).all()),
+  );
+}
+
+/** @throws InvalidArgumentError where the integers of two tensors differ. */
+export function checkSame(a: Tensor, b: Tensor, message: string, op: string): void {
+  if (a === b) return;
+  checkValues(op, [a, b], (x, y) => {
+    if (integersOf(x).join() !== integersOf(y).join()) throw new InvalidArgumentError(message, op);
   });
-  const last = known[known.length - 1];
-  if (typeof values === 'number' && last !== values)
-    fail(`rowSplits end with ${last}, but there are ${values} values`);
+}
+
+function refuse(why: string, op: string): never {
+  throw new InvalidArgumentError(`Arguments do not form a valid RaggedTensor: ${why}`, op);
 }

@@ -1,14 +1,14 @@
 // The ways to say how values fall into rows: each gives the splits. `values` is how many values there are.
 import { InvalidArgumentError } from '@eagre/backend';
 import { concat } from '../ops/array/join.ts';
-import { type Dim, floorDivDims } from '../shapes/dim.ts';
-import { hostDims } from '../shapes/sizes.ts';
+import { type Dim, floorDivDims, mulDims } from '../shapes/dim.ts';
+import { differs, hostDims } from '../shapes/sizes.ts';
 import { constant } from '../tensor/constant.ts';
 import type { TensorLike } from '../tensor/convert.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import {
+  checkIds,
   checkSplits,
-  knownIntegers,
   rowIntegers,
   rowsOfIds,
   type SplitsDType,
@@ -66,8 +66,7 @@ export function fromUniformRowLength(
   const length = sizeFrom(uniformRowLength, 'uniformRowLength', op);
   const rows: Dim =
     nrows !== null ? sizeFrom(nrows, 'nrows', op) : length === 0 ? 0 : floorDivDims(values, length);
-  const whole = typeof values !== 'number' || typeof rows !== 'number' || rows * length === values;
-  if (validate && !whole)
+  if (validate && differs(mulDims(rows, length), values))
     throw new InvalidArgumentError(`${String(rows)} rows of ${length} are not ${String(values)} values`, op);
   return { splits: uniformSplits(rows, length, dtype), length };
 }
@@ -77,18 +76,4 @@ function sizeFrom(value: number | Tensor, what: string, op: string): number {
   if (typeof n === 'number' && (!Number.isInteger(n) || n < 0))
     throw new InvalidArgumentError(`${what} must be an integer of at least 0, got ${String(value)}`, op);
   return n;
-}
-
-function checkIds(ids: Tensor, rows: Dim, values: Dim, op: string): void {
-  const known = knownIntegers(ids);
-  if (known === null) return;
-  const fail = (why: string): never => {
-    throw new InvalidArgumentError(`Arguments do not form a valid RaggedTensor: ${why}`, op);
-  };
-  if (typeof values === 'number' && known.length !== values)
-    fail(`${known.length} valueRowids for ${values} values`);
-  known.forEach((id, i) => {
-    if (id < 0 || id < (known[i - 1] ?? 0)) fail('valueRowids must not be negative or decrease');
-    if (typeof rows === 'number' && id >= rows) fail(`the row ${id} is not one of ${rows}`);
-  });
 }

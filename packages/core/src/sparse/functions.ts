@@ -1,10 +1,12 @@
 // `tf.sparse`: functions of sparse tensors.
+
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike, IntegersLike } from '../arguments/argument-kinds.ts';
 import * as kind from '../arguments/argument-kinds.ts';
 import { defineFunction, defineVariadic, type NamedFunction } from '../arguments/arguments.ts';
 import { checkCount, checkFunction, shown } from '../arguments/checks.ts';
 import { IndexedSlices } from '../composite/indexed-slices.ts';
+import { checkValues, integersOf } from '../dispatch/checked-values.ts';
 import { ones } from '../ops/array/creation.ts';
 import {
   booleanMask,
@@ -15,8 +17,9 @@ import {
 } from '../ops/array/gather.ts';
 import { concat as denseConcat, stack } from '../ops/array/join.ts';
 import { unique } from '../ops/array/order.ts';
+import { isRising } from '../ops/array/rising.ts';
 import { isRagged, type RaggedOrDense } from '../ragged/ragged-base.ts';
-import { countTo, knownIntegers, sizeScalar } from '../ragged/row-partition.ts';
+import { checkSame, countTo, sizeScalar } from '../ragged/row-partition.ts';
 import { addDims, type Dim, floorDivDims, maxDims, minDims, mulDims, subDims } from '../shapes/dim.ts';
 import { dims, toShape } from '../shapes/dims.ts';
 import { checkShape } from '../shapes/shape.ts';
@@ -613,11 +616,8 @@ export const mapValues: (op: (...args: never[]) => TensorLike, ...args: readonly
       checkFunction(op, 'op', name);
       const [first, ...others] = args.filter((v) => v instanceof SparseTensor);
       if (first === undefined) throw new InvalidArgumentError('no argument is a tf.SparseTensor', name);
-      for (const other of others) {
-        const [a, b] = [knownIntegers(first.indices), knownIntegers(other.indices)];
-        if (a !== null && b !== null && a.join() !== b.join())
-          throw new InvalidArgumentError('the sparse tensors must have the same coordinates', name);
-      }
+      for (const other of others)
+        checkSame(first.indices, other.indices, 'the sparse tensors must have the same coordinates', name);
       return first.withValues(op(...args.map((v) => (v instanceof SparseTensor ? v.values : v))));
     },
   );
@@ -743,9 +743,16 @@ function defineSegments(name: string, combiner: Combiner): Segments {
     (data, indices, segmentIds, { numSegments = null }) => {
       const ids = toTensor(segmentIds, 'int32');
       checkDType(ids.dtype, 'integer', 'segmentIds', name);
-      const known = knownIntegers(ids);
-      if (known?.some((id, i) => id < (known[i - 1] ?? 0)))
-        throw new InvalidArgumentError('segmentIds must not be negative or decrease', name);
+      checkValues(
+        name,
+        [ids],
+        (now) => {
+          const known = integersOf(now);
+          if (known.some((id, i) => id < (known[i - 1] ?? 0)))
+            throw new InvalidArgumentError('segmentIds must not be negative or decrease', name);
+        },
+        isRising,
+      );
       const last = denseConcat([constant([-1], ids.dtype), ids], 0).max();
       const count = (numSegments as Dim | null) ?? addDims(hostDims(last, 'segmentIds', name)[0] as Dim, 1);
       return combined(toTensor(data).gather(toTensor(indices, 'int32'), 0), ids, count, combiner);

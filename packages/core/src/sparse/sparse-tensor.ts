@@ -3,6 +3,7 @@ import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { type Arguments, defineMethods } from '../arguments/arguments.ts';
 import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
 import { type Call, CompositeTensor, type Printed } from '../composite/composite.ts';
+import { checkValues, integersOf } from '../dispatch/checked-values.ts';
 import { tensorScatterNdUpdate } from '../ops/array/gather.ts';
 import { concat } from '../ops/array/join.ts';
 import { zeroOf } from '../ragged/ragged-base.ts';
@@ -84,7 +85,7 @@ export class SparseTensor extends CompositeTensor {
         `indices ${showShape(this.indices.shape)} must be [n, rank], values ${showShape(this.values.shape)} [n], for a shape of rank ${String(rank)}`,
         OP,
       );
-    checkIndices(this.indices, this.sizes);
+    checkIndices(this.indices, shape);
   }
 
   /** @internal Coordinates that fit. */
@@ -206,29 +207,36 @@ export class SparseTensor extends CompositeTensor {
   }
 }
 
-/** @throws InvalidArgumentError for coordinates outside of a shape, where both are known. */
-function checkIndices(indices: Tensor, sizes: readonly Dim[]): void {
-  const known = knownIntegers(indices);
-  if (known === null) return;
-  known.forEach((index, i) => {
-    const size = sizes[i % sizes.length] as Dim;
-    if (index < 0 || (typeof size === 'number' && index >= size))
-      throw new InvalidArgumentError(`the index ${index} is not in an axis of size ${String(size)}`, OP);
-  });
+/** @throws InvalidArgumentError for coordinates outside of a shape, now or in a run. */
+function checkIndices(indices: Tensor, shape: Tensor): void {
+  checkValues(
+    OP,
+    [indices, shape],
+    (now, most) => {
+      const sizes = integersOf(most);
+      integersOf(now).forEach((index, i) => {
+        const size = sizes[i % sizes.length] as number;
+        if (index < 0 || index >= size)
+          throw new InvalidArgumentError(`the index ${index} is not in an axis of size ${size}`, OP);
+      });
+    },
+    (now, most) => now.greaterEqual(0).all().logicalAnd(now.less(most).all()),
+  );
 }
 
-/** @internal Whether places are sorted, each there once, where they are known. @throws InvalidArgumentError where not. */
+/** @internal Whether places are sorted, each there once. @throws InvalidArgumentError where not, now or in a run. */
 export function checkOrder(x: SparseTensor, op: string): void {
-  if (!x.sizes.every((d) => typeof d === 'number')) return;
-  const known = knownIntegers(placesOf(x.indices, x.sizes));
-  known?.forEach((place, i) => {
-    if (i === 0 || place > (known[i - 1] as number)) return;
-    throw new InvalidArgumentError(
-      place === known[i - 1]
-        ? `indices[${i}] is repeated`
-        : `indices[${i}] is out of order; use tf.sparse.reorder`,
-      op,
-    );
+  checkValues(op, [placesOf(x.indices, x.sizes)], (places) => {
+    const known = integersOf(places);
+    known.forEach((place, i) => {
+      if (i === 0 || place > (known[i - 1] as number)) return;
+      throw new InvalidArgumentError(
+        place === known[i - 1]
+          ? `indices[${i}] is repeated`
+          : `indices[${i}] is out of order; use tf.sparse.reorder`,
+        op,
+      );
+    });
   });
 }
 

@@ -31,6 +31,7 @@ import {
 } from '@eagre/core/internal';
 import { ControlOp, type ForwardRecord, type Interpreter } from '../control/control-op.ts';
 import type { Graph, GraphNode, GraphValue, Measure } from '../ir/graph.ts';
+import { isCheck } from '../ir/graph-bodies.ts';
 import { assignedOp } from '../tracing/assigned.ts';
 import { replaceSizes } from '../tracing/sizes-in-attributes.ts';
 
@@ -243,7 +244,7 @@ export class GraphInterpreter implements Interpreter {
         return outputs;
       }
       case 'host':
-        this.#sizes.effects ||= this.effects;
+        this.#sizes.effects ||= this.effects && !isCheck(node);
         return this.effects
           ? atRunTime(node.type, what.fn, node.inputs.map(get), hostOutputs(what.results, this.#sizes))
           : null;

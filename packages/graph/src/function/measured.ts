@@ -14,7 +14,7 @@ import {
 import type { ForwardRecord } from '../control/control-op.ts';
 import { graphRuns } from '../inspect/graph-trace.ts';
 import type { Graph, GraphNode, GraphValue, Measure } from '../ir/graph.ts';
-import { bodiesOf, hasEffects, isFree, isMeasured, isOpen } from '../ir/graph-bodies.ts';
+import { bodiesOf, hasEffects, isCheck, isFree, isMeasured, isOpen } from '../ir/graph-bodies.ts';
 import { userLine } from '../tracing/source-lines.ts';
 import { type Rebuild, rebuilder } from '../tracing/structure.ts';
 import type { TracedCall } from '../tracing/tracer.ts';
@@ -357,7 +357,8 @@ class Run {
   }
 }
 
-const hasOwnEffects = (node: GraphNode): boolean => hasEffects(node) || node.what.kind === 'update';
+const hasOwnEffects = (node: GraphNode): boolean =>
+  (hasEffects(node) && !isCheck(node)) || node.what.kind === 'update';
 
 /** The order in which a graph runs: as much as can be at once, and effects at the end, so that a run can begin again before them. */
 function stagesOf(graph: Graph): readonly Stage[] {
@@ -425,8 +426,17 @@ function partsOf(
   const parts: ReadonlySet<GraphNode>[] = [];
   const done = new Set<GraphNode>();
   const effects = live.filter(hasOwnEffects);
-  const add = (nodes: Iterable<GraphNode>): void => {
+  const checks = live.filter(isCheck);
+  const add = (nodes: Iterable<GraphNode>, before: number): void => {
     const wanted = new Set(nodes);
+    // Checks of what comes before come with what they look at.
+    for (const check of checks)
+      if (
+        !done.has(check) &&
+        live.indexOf(check) < before &&
+        [...needed(check)].every((n) => wanted.has(n) || isFree(n))
+      )
+        wanted.add(check);
     const part = new Set(
       live.filter((node) => wanted.has(node) && !done.has(node) && (!isFree(node) || alone.has(node))),
     );
@@ -453,11 +463,12 @@ function partsOf(
     for (const other of live)
       if (other !== node && first.has(other) && (alone.has(other) || effects.includes(other))) now(other);
     const apart = alone.has(node) || place >= 0;
-    add(apart ? before : [...before, node]);
-    if (apart) add([node]);
+    const at = live.indexOf(node);
+    add(apart ? before : [...before, node], at);
+    if (apart) add([node], at);
   };
   for (const node of live) if (alone.has(node) || measures.has(node)) now(node);
-  add(live);
+  add(live, live.length);
   return parts;
 }
 

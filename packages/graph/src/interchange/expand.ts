@@ -89,8 +89,11 @@ class Expander extends FunctionTracer {
           inputs.map((v) => this.#of(v)),
           attrs,
         );
+      case 'host':
+        if (what.portable?.isCheck === true) return [];
+        return this.#lacks('is code of this process');
       default:
-        return this.#lacks(what.kind === 'host' ? 'is code of this process' : 'changes variables');
+        return this.#lacks('changes variables');
     }
   }
 

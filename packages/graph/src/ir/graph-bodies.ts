@@ -45,6 +45,10 @@ export function keepsOrder({ what, attrs }: GraphNode): boolean {
   return what.kind === 'op' && what.op instanceof PortableOp && attrs['ordered'] === true;
 }
 
+/** Whether a node only looks at values, to throw if they do not fit. */
+export const isCheck = ({ what }: GraphNode): boolean =>
+  what.kind === 'host' && what.portable?.isCheck === true;
+
 /** Whether a node calls the host or draws random numbers, itself or in a graph inside of it. */
 export function hasEffects(node: GraphNode): boolean {
   if (node.what.kind === 'host' || node.draws || keepsOrder(node)) return true;

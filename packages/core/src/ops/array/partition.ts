@@ -1,10 +1,11 @@
 // Rows that are dealt out and put together again, sequences, places.
+
 import { InvalidArgumentError, OutOfRangeError } from '@eagre/backend';
 import type { IntegerLike, ShapeLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkOneOf } from '../../arguments/checks.ts';
-import { atRunTime } from '../../dispatch/host.ts';
+import { checkValues } from '../../dispatch/checked-values.ts';
 import { pair } from '../../dispatch/op.ts';
 import { addDims, type Dim, type Dims } from '../../shapes/dim.ts';
 import { dims, dimsOf, sizeOfDims, toShape } from '../../shapes/dims.ts';
@@ -32,16 +33,20 @@ import { expandDims, flatten, reshape, transpose } from './shaping.ts';
 /** @throws OutOfRangeError where integers are not in [0, most): now, or in a run */
 function checkPlaces(x: Tensor, most: Dim, what: string, op: string): void {
   const limit = toTensor(sizeValue(most, 'int32'), 'int32');
-  atRunTime(
+  checkValues(
     op,
+    [x, limit],
     (now, size) => {
       const [values, n] = [viewOf(now), Number(viewOf(size)[0])];
       for (let i = 0; i < values.length; i++)
         if (values[i] < 0 || values[i] >= n)
           throw new OutOfRangeError(`${what} must be in 0 … ${n - 1}, but number ${i} is ${values[i]}`, op);
     },
-    [x, limit],
-    [],
+    (now, size) =>
+      now
+        .greaterEqual(0)
+        .all()
+        .logicalAnd(now.less(size.cast(now.dtype)).all()),
   );
 }
 

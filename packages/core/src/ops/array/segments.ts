@@ -1,9 +1,10 @@
 // Rows that are reduced by segments: those with the same number become one.
+
 import { dtypeTraits, InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import { atRunTime } from '../../dispatch/host.ts';
+import { checkValues } from '../../dispatch/checked-values.ts';
 import { addDims, type Dim } from '../../shapes/dim.ts';
 import { dims, sizeOfDims, toShape } from '../../shapes/dims.ts';
 import { checkShape, sameShape, showShape } from '../../shapes/shape.ts';
@@ -24,6 +25,7 @@ import {
 } from './gather.ts';
 import { toIndices } from './moving.ts';
 import { argSort } from './order.ts';
+import { isRising } from './rising.ts';
 import { expandDims, reshape } from './shaping.ts';
 
 /** Reduces the rows of x by their numbers: a vector with one for each row, of which none is negative. */
@@ -179,8 +181,9 @@ export const unsortedSegmentMin: UnsortedSegments = /* @__PURE__ */ unsorted(
 export type Segments = NamedFunction<[data: TensorLike, segmentIds: TensorLike], ['data', 'segmentIds']>;
 
 function checkRising(ids: Tensor, op: string): void {
-  atRunTime(
+  checkValues(
     op,
+    [ids],
     (now) => {
       const values = viewOf(now);
       for (let i = 0; i < values.length; i++) {
@@ -191,8 +194,7 @@ function checkRising(ids: Tensor, op: string): void {
           );
       }
     },
-    [ids],
-    [],
+    isRising,
   );
 }
 

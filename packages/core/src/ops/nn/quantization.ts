@@ -1,10 +1,11 @@
 // `tf.quantization`: floats rounded to what integers of few bits can hold, with gradients that pass through.
+
 import { InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkCount, checkNumber, checkOneOf } from '../../arguments/checks.ts';
-import { knownTensor } from '../../dispatch/symbolic.ts';
+import { checkValues } from '../../dispatch/checked-values.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
 import { checkFlag, normalizeAxis } from '../../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
@@ -250,8 +251,15 @@ function quantized(
   const [low, high] = [inputMin, inputMax].map((v) => toTensor(v, x.dtype));
   if (rangeGiven && (low.rank !== rank || high.rank !== rank))
     throw new InvalidArgumentError(`inputMin and inputMax must have rank ${rank}`, op);
-  if (rangeGiven && knownTensor(low) !== null && knownTensor(high) !== null && low.greater(high).any().item())
-    throw new InvalidArgumentError('inputMin must not be above inputMax', op);
+  if (rangeGiven)
+    checkValues(
+      op,
+      [low.greater(high).any()],
+      (above) => {
+        if (above.item<boolean>()) throw new InvalidArgumentError('inputMin must not be above inputMax', op);
+      },
+      (above) => above.logicalNot(),
+    );
   const placed = (t: Tensor): Tensor => (at === null || t.rank === 0 ? t : t.reshape(toShape(shape)));
   const given = { min: placed(low), max: placed(high) };
   const others = Array.from({ length: x.rank }, (_, i) => i).filter((i) => i !== at);

@@ -1,10 +1,11 @@
 // How often numbers occur: counts, histograms, confusion matrices.
+
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkOneOf } from '../../arguments/checks.ts';
-import { atRunTime } from '../../dispatch/host.ts';
+import { checkValues } from '../../dispatch/checked-values.ts';
 import { type Dim, isExpression, maxDims, minDims, mulDims } from '../../shapes/dim.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
 import { checkFlag, checkShape, sameShape, showShape } from '../../shapes/shape.ts';
@@ -21,16 +22,16 @@ import { where } from '../elementwise/select.ts';
 
 /** @throws InvalidArgumentError where numbers of a tensor are negative: now, or in a run */
 function checkNotNegative(x: Tensor, what: string, op: string): void {
-  atRunTime(
+  checkValues(
     op,
+    [x],
     (now) => {
       const values = viewOf(now);
       for (let i = 0; i < values.length; i++)
         if (values[i] < 0)
           throw new InvalidArgumentError(`${what} must be at least 0, but number ${i} is ${values[i]}`, op);
     },
-    [x],
-    [],
+    (now) => now.greaterEqual(0).all(),
   );
 }
 
@@ -212,14 +213,14 @@ function binsOf(values: TensorLike, valueRange: TensorLike, nbins: Dim, op: stri
     throw new InvalidArgumentError(`valueRange has shape ${showShape(range.shape)}, expected [2]`, op);
   if (isExpression(nbins) || !Number.isSafeInteger(nbins) || nbins < 1)
     throw new InvalidArgumentError(`nbins must be an integer of at least 1, got ${String(nbins)}`, op);
-  atRunTime(
+  checkValues(
     op,
+    [range],
     (now) => {
       const [low, high] = Array.from(now.data() as ArrayLike<number | bigint>);
       if (!(low < high)) throw new InvalidArgumentError(`valueRange must rise, got [${low}, ${high}]`, op);
     },
-    [range],
-    [],
+    (now) => now.at(0).less(now.at(1)),
   );
   const dtype = counted || isInteger(x.dtype) ? 'float64' : x.dtype;
   const [low, high] = [range.at(0).cast(dtype), range.at(1).cast(dtype)];
