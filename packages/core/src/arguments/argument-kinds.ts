@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from '@eagre/backend';
 import { context } from '../dispatch/context.ts';
 import { knownTensor } from '../dispatch/symbolic.ts';
-import { type Dim, isExpression } from '../shapes/dim.ts';
+import { type Dim, isExpression, mayBeOpen } from '../shapes/dim.ts';
 import { dimsOf, hasUnknown, toShape } from '../shapes/dims.ts';
 import { showShape } from '../shapes/shape.ts';
 import { knownDim } from '../shapes/shape-env.ts';
@@ -115,7 +115,7 @@ export const shape: Kind = {
 export const openShape: Kind = {
   read(value, what, op) {
     const tensor = isTensor(value) && value.rank === 1 ? ofRun(value, what, op) : null;
-    const isOpen = tensor !== null && (context.tracer?.integers(tensor) ?? null) === null;
+    const isOpen = tensor !== null && (context.tracer?.integers(tensor)?.some(mayBeOpen) ?? true);
     return isOpen ? tensor : shape.read?.(value, what, op);
   },
 };

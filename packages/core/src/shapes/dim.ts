@@ -461,6 +461,12 @@ export function isLate(d: Dim): boolean {
   return someSymbol(d, ({ late }) => late);
 }
 
+/** Whether a size is a value of the run as it stands, which may be -1. */
+export function mayBeOpen(d: Dim): boolean {
+  const symbol = symbolOf(d);
+  return symbol?.late === true && symbol.least < 0;
+}
+
 /** What it is in the call that is traced. */
 export function hintOf(d: Dim): number {
   return evaluateDim(d, ({ hint }) => hint);

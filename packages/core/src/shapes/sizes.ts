@@ -5,7 +5,7 @@ import { context } from '../dispatch/context.ts';
 import { knownTensor, symbolicTensor } from '../dispatch/symbolic.ts';
 import { isInteger } from '../tensor/dtypes.ts';
 import { type Tensor, viewOf } from '../tensor/tensor.ts';
-import { type Dim, type Dims, identicalDims, isExpression } from './dim.ts';
+import { type Dim, type Dims, identicalDims, isExpression, mayBeOpen } from './dim.ts';
 import { dims, dimsOf, everyDim } from './dims.ts';
 import { atMost, equalDims } from './shape-env.ts';
 
@@ -53,12 +53,15 @@ export function sizeValue(size: Dim, dtype: DType): number | Tensor {
 }
 
 /**
- * The sizes in a tensor of which only a run knows the values, where -1 stands for what `open` says: it is put in at each run, so that sizes
- * that follow from these are those of the result.
+ * The sizes in a tensor of which only a run knows some values, where -1 stands for what `open` says: it is put in at each run, so that sizes
+ * that follow from these are those of the result. A -1 that is known stays.
  * @param open an integer for each, or one for all; both are integers of one dtype
  */
 export function openDims(x: Tensor, open: Tensor, what: string, op: string): Dim[] {
-  return hostDims(x.add(x.equal(-1).cast(x.dtype).mul(open.add(1))), what, op);
+  const sizes = hostDims(x, what, op);
+  if (!sizes.some(mayBeOpen)) return sizes;
+  const filled = hostDims(x.add(x.equal(-1).cast(x.dtype).mul(open.add(1))), what, op);
+  return sizes.map((d, i) => (mayBeOpen(d) ? filled[i] : d));
 }
 
 /** Whether two sizes differ, where code that is traced goes one way or another. */

@@ -7,11 +7,14 @@ import {
   dims,
   execute,
   floorDivDims,
+  hasUnknown,
   inInitScope,
   isInteger,
+  leastOf,
   maxDims,
   minDims,
   modDims,
+  mostOf,
   mulDims,
   productOf,
   subDims,
@@ -52,6 +55,25 @@ const REDUCTIONS: Readonly<Record<string, (values: Dims) => Dim>> = {
   Min: (values) => values.reduce(minDims),
 };
 
+/** Whether a comparison holds whatever the sizes are, given what b - a is; undefined where that depends on them. */
+const COMPARISONS: Readonly<Record<string, (difference: Dim) => boolean | undefined>> = {
+  Equal: isZero,
+  NotEqual: (d) => inverted(isZero(d)),
+  Less: isPositive,
+  LessEqual: (d) => inverted(isPositive(mulDims(d, -1))),
+  Greater: (d) => isPositive(mulDims(d, -1)),
+  GreaterEqual: (d) => inverted(isPositive(d)),
+};
+const inverted = (b: boolean | undefined): boolean | undefined => (b === undefined ? undefined : !b);
+function isZero(d: Dim): boolean | undefined {
+  if (d === 0) return true;
+  return leastOf(d) > 0 || mostOf(d) < 0 ? false : undefined;
+}
+function isPositive(d: Dim): boolean | undefined {
+  if (leastOf(d) > 0) return true;
+  return mostOf(d) <= 0 ? false : undefined;
+}
+
 /** Integers of a value, flat. */
 interface Integers {
   readonly values: Dims;
@@ -64,6 +86,8 @@ export interface KnownValues {
   constant(value: GraphValue): Tensor | null;
   /** The integers of an argument that comes from the function around; null where they are not made of sizes. */
   outside(value: GraphValue): Dims | null;
+  /** What stands for integers that only a run knows, beside others in a list that are known; without it such a list is unknown as a whole. */
+  measured?(value: GraphValue): Dims | null;
 }
 
 /** The integers of a value that is made of sizes; null for one that depends on other values, or in another way. */
@@ -137,9 +161,15 @@ export function numbersOfSizes(value: GraphValue, known: KnownValues): Dims | nu
       return moved(node, [own], indices as Tensor[]);
     }
     const given = inputs.map(valueOf);
+    if (JOINS.has(type) && given.some((x) => x !== null))
+      given.forEach((x, i) => {
+        given[i] = x ?? measuredOf(inputs[i] as GraphValue);
+      });
+    if (type === 'SelectV2') return [selected(inputs, given)];
     if (given.includes(null)) return none;
     const [a, b] = given as readonly Integers[] as readonly [Integers, Integers];
     if (JOINS.has(type)) return moved(node, given as Integers[], []);
+    if (type === 'Abs') return [{ values: a.values.map((d) => maxDims(d, mulDims(d, -1))), shape: a.shape }];
     if (type === 'Neg') return [{ values: a.values.map((d) => mulDims(d, -1)), shape: a.shape }];
     if (type === 'AddN') return [(given as Integers[]).reduce((x, y) => arithmetic(addDims, x, y))];
     const operation = ARITHMETIC[type];
@@ -149,6 +179,43 @@ export function numbersOfSizes(value: GraphValue, known: KnownValues): Dims | nu
     if (reduction !== undefined && output.shape.every((d) => d === 1) && a.values.length > 0)
       return [{ values: [reduction(a.values)], shape: output.shape }];
     return none;
+  };
+
+  const measuredOf = (v: GraphValue): Integers | null => {
+    const values = known.measured?.(v) ?? null;
+    return values === null || hasUnknown(v.shape) ? null : { values, shape: v.shape };
+  };
+
+  /** The elements that a condition picks, where sizes decide it. */
+  const selected = (inputs: readonly GraphValue[], given: readonly (Integers | null)[]): Integers | null => {
+    const [test] = inputs as readonly [GraphValue];
+    const [, yes, no] = given;
+    const picks = decided(test);
+    if (picks === null || yes === null || yes === undefined || no === null || no === undefined) return null;
+    const both = arithmetic((a) => a, yes, no);
+    const either = arithmetic((a) => a, both, picks);
+    const other = arithmetic(
+      (a) => a,
+      arithmetic((_, b) => b, yes, no),
+      picks,
+    );
+    const which = arithmetic((a) => a, picks, both);
+    return {
+      values: which.values.map((pick, i) => (pick === 1 ? either : other).values[i] as Dim),
+      shape: which.shape,
+    };
+  };
+
+  /** The truth of a comparison of sizes, as 1 and 0, where it does not depend on them. */
+  const decided = (v: GraphValue): Integers | null => {
+    const constantTruth = known.constant(v);
+    if (constantTruth !== null)
+      return { values: Array.from(viewOf(constantTruth), Number), shape: constantTruth.shape };
+    const compare = COMPARISONS[v.node.type];
+    const [a, b] = v.node.inputs.map((x) => (isInteger(x.dtype) ? valueOf(x) : null));
+    if (compare === undefined || a === null || a === undefined || b === null || b === undefined) return null;
+    const truth = arithmetic((x, y) => Number(compare(subDims(y, x)) ?? Number.NaN), a, b);
+    return truth.values.some((d) => Number.isNaN(d)) ? null : truth;
   };
 
   const valueOf = (v: GraphValue): Integers | null => {

@@ -666,6 +666,11 @@ export class FunctionTracer implements Tracer, KernelRecorder {
     const value = this.valueOf(x);
     const from = value.node.what.kind === 'argument' ? this.#fromOf(value) : null;
     if (from !== null) return from.backend === symbolic ? (this.#around?.measured(from) ?? null) : null;
+    return this.#integers(value, (v) => this.#measuredElements(v)) ?? this.#measuredElements(value);
+  }
+
+  /** Each element as a size that only a run knows. */
+  #measuredElements(value: GraphValue): Dims | null {
     let found = this.#measured.get(value);
     if (found === undefined) {
       const count = sizeOfDims(dims(value));
@@ -695,8 +700,10 @@ export class FunctionTracer implements Tracer, KernelRecorder {
     return this.#integers(this.valueOf(x));
   }
 
-  #integers(value: GraphValue): Dims | null {
+  /** @param measured what stands for elements of a list that only a run knows. */
+  #integers(value: GraphValue, measured?: (value: GraphValue) => Dims | null): Dims | null {
     return numbersOfSizes(value, {
+      ...(measured === undefined ? {} : { measured }),
       constant: (v) => this.#constant(v, false),
       outside: (v) => {
         const from = this.#fromOf(v);

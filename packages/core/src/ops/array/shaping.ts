@@ -31,7 +31,7 @@ import {
   stretchesTo,
 } from '../../shapes/shape.ts';
 import { atMost, lessThan, mayBeAtMost, mayBeEqual } from '../../shapes/shape-env.ts';
-import { differs, openDims, shapesAgree, sizeValue } from '../../shapes/sizes.ts';
+import { differs, hostDims, openDims, shapesAgree, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import { aliasTensor, emptyTensor, setValues, Tensor } from '../../tensor/tensor.ts';
@@ -168,13 +168,16 @@ function resolveShape(x: Tensor, given: Shape): Shape {
   out[place] = 1;
   checkShape(out, 'Reshape');
   const rest = sizeOfDims(out);
-  if (!differs(rest, 0) || differs(modDims(size, rest), 0)) throw doesNotFit(x, shape);
+  if (!differs(rest, 0) || !mayBeEqual(modDims(size, rest), 0)) throw doesNotFit(x, shape);
   out[place] = floorDivDims(size, rest);
   return checkRankOf(toShape(out), 'Reshape');
 }
 
 /** A shape that only a run knows, with what remains in the place of a -1. */
 function openShape(x: Tensor, shape: Tensor): Shape {
+  const sizes = hostDims(shape, 'shape', 'Reshape');
+  // A -1 among those that are known is the only one.
+  if (sizes.includes(-1)) return toShape(sizes);
   // The product of all is minus that of the others then.
   const others = shape.prod().neg().maximum(1);
   const size = toTensor(sizeValue(sizeOfDims(dims(x)), shape.dtype));

@@ -15,6 +15,7 @@ import {
   oneHot,
   pad,
   range as rangeOf,
+  reshape,
   shapeOf,
   split,
   squeeze,
@@ -39,11 +40,13 @@ import {
   type Dim,
   dims,
   floorDivDims,
-  hintOf,
   hostDims,
   iota,
+  leastOf,
   maxDims,
+  mayBeOpen,
   minDims,
+  mostOf,
   mulDims,
   sizeOfDims,
   sizeValue,
@@ -60,10 +63,19 @@ const reshapeTo: Run = (node) => {
   const wanted = node.sizes(1);
   const own = dims(x);
   const keepsZero = node.attrs.int('allowzero', 0) === 1;
-  return shaped(
+  const sizes = wanted.map((d, i) =>
+    d === 0 && !keepsZero ? (own[i] ?? node.fail(`there is no axis ${i} to copy`)) : d,
+  );
+  if (sizes.includes(-1) || !sizes.some(mayBeOpen)) return shaped(x, sizes);
+  // What only a run knows may be -1, or 0.
+  return reshape(
     x,
-    wanted.map((d, i) =>
-      d === 0 && !keepsZero ? (own[i] ?? node.fail(`there is no axis ${i} to copy`)) : d,
+    stack(
+      sizes.map((d, i) => {
+        const size = sizeTensor(d, 'int64');
+        if (!mayBeOpen(d) || keepsZero || own[i] === undefined) return size;
+        return where(size.equal(0), sizeTensor(own[i], 'int64'), size);
+      }),
     ),
   );
 };
@@ -101,8 +113,15 @@ const unsqueezed: Run = (node) => {
 
 const expanded: Run = (node) => {
   const x = node.x();
-  const shape = broadcastShapes(x.shape, toShape(node.sizes(1)), 'Expand');
-  return broadcastTo(x, toShape(shape));
+  const own = dims(x);
+  const wanted = node.sizes(1);
+  const more = own.length - wanted.length;
+  // Beside a size that only a run knows, an axis that is not 1 keeps its own.
+  const settled = wanted.map((d, i) => {
+    const size = own[i + more] ?? 1;
+    return mayBeOpen(d) && typeof size === 'number' && size !== 1 ? size : d;
+  });
+  return broadcastTo(x, toShape(broadcastShapes(x.shape, toShape(settled), 'Expand')));
 };
 
 const shapeSlice: Run = (node) => {
@@ -122,8 +141,8 @@ const shapeSlice: Run = (node) => {
 const slices: Run = (node) => {
   const x = node.x();
   const byInput = node.opset >= 10;
-  const starts = byInput ? node.sizes(1) : node.attrs.ints('starts');
-  const ends = byInput ? node.sizes(2) : node.attrs.ints('ends');
+  const starts = byInput ? placesOf(node, 1) : node.attrs.ints('starts');
+  const ends = byInput ? placesOf(node, 2) : node.attrs.ints('ends');
   const axes = byInput
     ? node.maybe(3) === null
       ? range(0, starts.length)
@@ -144,11 +163,10 @@ const slices: Run = (node) => {
     const n = own[axis] as Dim;
     const step = steps[i] as number;
     if (step === 0) node.fail('a step is 0');
-    const counted = (d: Dim): Dim => (hintOf(d) < 0 ? addDims(d, n) : d);
     const within = (d: Dim, low: number, most: Dim): Dim => {
       if (typeof d === 'number' && d >= FAR) return most;
       if (typeof d === 'number' && d <= -FAR) return low;
-      return minDims(maxDims(counted(d), low), most);
+      return minDims(maxDims(fromStart(d, n), low), most);
     };
     stride[axis] = step;
     begin[axis] = step > 0 ? within(starts[i] as Dim, 0, n) : within(starts[i] as Dim, 0, subDims(n, 1));
@@ -158,6 +176,20 @@ const slices: Run = (node) => {
   });
   return stridedSlice(x, toShape(begin), toShape(end.map((d) => (d === -1 ? 0 : d))), stride, { endMask });
 };
+/** Starts or ends; what only a run knows is brought into the range of int32, in which files of TensorFlow compute sizes. */
+function placesOf(node: NodeCall, input: number): readonly Dim[] {
+  const places = node.sizes(input);
+  if (!places.some(mayBeOpen)) return places;
+  const near = hostDims(node.x(input).minimum(FAR).maximum(-FAR), `input ${input}`, node.where);
+  return places.map((d, i) => (mayBeOpen(d) ? (near[i] as Dim) : d));
+}
+
+/** A place that counts from the end of an axis below 0; where only a run knows whether it does, the axis is added there. */
+function fromStart(d: Dim, n: Dim): Dim {
+  if (leastOf(d) >= 0) return d;
+  if (mostOf(d) < 0) return addDims(d, n);
+  return addDims(d, mulDims(n, minDims(maxDims(mulDims(d, -1), 0), 1)));
+}
 // Bounds that stand for the end of an axis: INT_MAX and more.
 const FAR = 2 ** 31 - 1;
 

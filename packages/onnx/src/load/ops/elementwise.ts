@@ -29,6 +29,7 @@ import {
   Tensor,
   where,
 } from '@eagre/core';
+import { context, leastOf } from '@eagre/core/internal';
 import { dtypeOf } from '../../tensors.ts';
 import { floating, type NodeCall, type OpTable, Results, type Run } from '../node.ts';
 import { constantLike } from './helpers.ts';
@@ -57,10 +58,16 @@ export function inFloats(x: Tensor, fn: Unary): Tensor {
   return floating(x.dtype) ? fn(x) : fn(x.cast('float32')).cast(x.dtype);
 }
 
+/** Whether a tensor holds sizes, so that nothing in it is below 0. */
+function areSizes(x: Tensor): boolean {
+  const sizes = context.tracer?.integers(x) ?? null;
+  return sizes?.every((d) => leastOf(d) >= 0) ?? false;
+}
+
 /** The quotient, rounded towards zero for integers. */
 export const quotient: Binary = (a, b) => {
   if (floating(a.dtype)) return a.div(b);
-  if (dtypeTraits[a.dtype].name.startsWith('u')) return a.floorDiv(b);
+  if (dtypeTraits[a.dtype].name.startsWith('u') || (areSizes(a) && areSizes(b))) return a.floorDiv(b);
   return abs(a).floorDiv(abs(b)).mul(sign(a)).mul(sign(b));
 };
 
