@@ -49,6 +49,7 @@ const permitted = {
     'summary',
     'checkpoint',
     // When a model is exported.
+    'onnx',
     'saved-model',
     'backend',
   ],

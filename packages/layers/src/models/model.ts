@@ -641,6 +641,8 @@ export class Model extends Layer {
    *
    *     await model.export('exported');
    *
+   * With `{ format: 'onnx' }` it is a file of ONNX, as `tf.onnx.save` writes it.
+   *
    * The folder appears whole, in the place of a SavedModel that was there. Optimizer and metrics of `compile` are left out.
    * @throws (the promise) FailedPreconditionError before the model is built, UnimplementedError for a layer whose ops TensorFlow lacks.
    */
@@ -722,7 +724,10 @@ defineMethods(Model.prototype, 'Model', {
   },
   resetMetrics: {},
   summary: { options: summaryOptionNames },
-  export: { positional: ['filepath'], options: { format: true, inputSignature: true, verbose: true } },
+  export: {
+    positional: ['filepath'],
+    options: { format: true, inputSignature: true, opsetVersion: true, verbose: true },
+  },
   save: { positional: ['filepath'], options: saveOptionNames },
   saveWeights: {
     positional: ['filepath', 'options'],

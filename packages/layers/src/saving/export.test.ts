@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import '@eagre/backend-js';
 import { FailedPreconditionError, InvalidArgumentError, ones, type Tensor, type Variable } from '@eagre/core';
 import { TensorSpec, tfFunction } from '@eagre/graph';
+import * as onnx from '@eagre/onnx';
 import { load, save } from '@eagre/saved-model';
 import { afterAll, expect, test, vi } from 'vitest';
 import { ExportArchive, Input, layers, Model, Sequential } from '../index.ts';
@@ -58,10 +59,15 @@ test('a subclassed model serves batches of any size', async () => {
   }
   const model = new Twice();
   await expect(model.export(join(folder, 'unbuilt'), quiet)).rejects.toThrow(FailedPreconditionError);
-  await expect(model.export(join(folder, 'a.onnx'), { format: 'onnx' as never })).rejects.toThrow(
-    "tf.onnx.save(model, 'model.onnx') writes ONNX",
+  await expect(model.export(join(folder, 'a.onnx'), { format: 'onnx' })).rejects.toThrow(
+    FailedPreconditionError,
   );
   model(ones([3, 2]));
+  await model.export(join(folder, 'twice.onnx'), { ...quiet, format: 'onnx', opsetVersion: 18 });
+  const twice = await onnx.load(join(folder, 'twice.onnx'));
+  expect(twice.opsets.get('')).toBe(18);
+  expect(twice.inputs.map(({ shape }) => shape)).toEqual([[null, 2]]);
+  expect(twice(ones([5, 2])).array()).toEqual((model(ones([5, 2])) as Tensor).array());
   await model.export(join(folder, 'twice'), quiet);
   const { serve } = await load(join(folder, 'twice'));
   expect(serve(ones([5, 2])).shape).toEqual([5, 1]);
@@ -69,6 +75,20 @@ test('a subclassed model serves batches of any size', async () => {
   await model.export(join(folder, 'four'), { ...quiet, inputSignature });
   const { signatures } = await load(join(folder, 'four'));
   expect(Object.keys(signatures['serve']?.structuredInputSignature[1] ?? {})).toEqual(['four']);
+});
+
+test('a functional model as ONNX has the names of its inputs and outputs', async () => {
+  const x = Input([2], { name: 'rows' });
+  const model = new Model(x, new layers.Dense(1, { name: 'scores' })(x));
+  const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+  const file = join(folder, 'functional.onnx');
+  await model.export(file, { format: 'onnx' });
+  expect(log.mock.calls).toEqual([[`Saved artifact at '${file}'.`]]);
+  log.mockRestore();
+  const loaded = await onnx.load(file);
+  expect(loaded.inputs.map(({ name, shape }) => [name, shape])).toEqual([['rows', [null, 2]]]);
+  expect(loaded.outputs.map(({ name }) => name)).toEqual(['scores']);
+  expect(loaded(ones([3, 2])).array()).toEqual((model(ones([3, 2])) as Tensor).array());
 });
 
 test('endpoints and variables of an archive', async () => {
@@ -103,6 +123,9 @@ test('mistakes', async () => {
   expect(() => archive.addEndpoint('f', never as never, spec)).toThrow("the name 'f' is taken");
   const model = new Sequential([Input([2]), new layers.Dense(1)]);
   await expect(model.export(join(folder, 'x'), { format: 'pickle' as never })).rejects.toThrow(/format/);
+  await expect(model.export(join(folder, 'x'), { opsetVersion: 18 })).rejects.toThrow(
+    "the format 'onnx' alone",
+  );
   await expect(model.export(3 as never, quiet)).rejects.toThrow('must be a path');
 });
 

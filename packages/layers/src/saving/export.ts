@@ -1,11 +1,5 @@
 // Models as SavedModels: with a function that serves them.
-import {
-  FailedPreconditionError,
-  InvalidArgumentError,
-  type PartialShape,
-  UnimplementedError,
-  Variable,
-} from '@eagre/core';
+import { FailedPreconditionError, InvalidArgumentError, type PartialShape, Variable } from '@eagre/core';
 import {
   type Arguments,
   argumentsOf,
@@ -26,12 +20,14 @@ import type { Model } from '../models/model.ts';
 
 /** Options of `model.export`. */
 export interface ExportOptions {
-  /** `tfSavedModel`, a folder that TensorFlow loads. */
-  readonly format?: 'tfSavedModel';
+  /** `tfSavedModel`, a folder that TensorFlow loads, or `onnx`, a file of ONNX; `tfSavedModel` by default. */
+  readonly format?: 'tfSavedModel' | 'onnx';
   /** What the model is called with: one spec for each argument, or the structure of several inputs. As the model was built unless given. */
   readonly inputSignature?: readonly Signature[] | null;
   /** Whether the names, shapes and dtypes of what was exported are printed; true by default. */
   readonly verbose?: boolean;
+  /** Of `onnx`: the version of ONNX's ops, that of `tf.onnx.save` by default. */
+  readonly opsetVersion?: number | null;
 }
 
 const SERVE = 'serve';
@@ -39,13 +35,23 @@ type Fn = (...args: never[]) => unknown;
 
 /** Writes a model with the endpoint `serve`. */
 export async function exportModel(model: Model, filepath: string, options: ExportOptions): Promise<void> {
-  const { format = 'tfSavedModel', inputSignature = null, verbose = true } = options;
-  if (format === ('onnx' as string))
-    throw new UnimplementedError(
-      "it writes SavedModels only; tf.onnx.save(model, 'model.onnx') writes ONNX",
-      'Model.export',
-    );
-  checkOneOf(format, ['tfSavedModel'], 'format', 'Model.export');
+  const { format = 'tfSavedModel', inputSignature = null, verbose = true, opsetVersion = null } = options;
+  checkOneOf(format, ['tfSavedModel', 'onnx'], 'format', 'Model.export');
+  if (format === 'onnx') {
+    checkFlag(verbose, 'verbose', 'Model.export');
+    // A functional model has inputs of its own.
+    const signature =
+      inputSignature ?? (model.symbolicInputs === null ? inputSignatureOf(model, true) : null);
+    const { save } = await import('@eagre/onnx');
+    await save(model as never, filepath, {
+      ...(signature === null ? {} : { inputSignature: signature }),
+      ...(opsetVersion === null ? {} : { opset: opsetVersion }),
+    });
+    if (verbose) console.log(`Saved artifact at '${filepath}'.`);
+    return;
+  }
+  if (opsetVersion !== null)
+    throw new InvalidArgumentError("opsetVersion is of the format 'onnx' alone", 'Model.export');
   const archive = new ExportArchive();
   archive.trackAndAddEndpoint(SERVE, model, {
     inputSignature: inputSignature ?? inputSignatureOf(model, true),
