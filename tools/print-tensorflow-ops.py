@@ -42,6 +42,8 @@ def argument(arg):
 
 def attribute(attr):
     text = attr.name + ('' if attr.HasField('default_value') else '!')
+    if attr.has_minimum and attr.minimum > 0:
+        text += f'>{attr.minimum}'
     types = list(attr.allowed_values.list.type)
     return text + (f'={",".join(map(str, types))}' if types else '')
 
@@ -60,7 +62,7 @@ def main():
 
 /**
  * A line for each op: name|inputs|outputs|attributes, and |s for one with effects. A star marks a list, an exclamation mark an attribute
- * without a default, and the numbers behind = are the dtypes that it may have.
+ * without a default; the number behind > is the least that it may be, of a list the least length; those behind = are the dtypes that it may have.
  */
 export const OP_DEFS: string = `
 {chr(10).join(lines)}

@@ -40,7 +40,7 @@ import type { Graph, GraphNode, GraphValue } from '../ir/graph.ts';
 import { bodiesOf, isGraph, keepsOrder, lateSizesIn } from '../ir/graph-bodies.ts';
 import { isUnknownRank } from '../tracing/unknown-rank.ts';
 import type { Composition } from './composed-ops.ts';
-import { outputName, signatureOf } from './op-signatures.ts';
+import { type OpAttribute, outputName, signatureOf } from './op-signatures.ts';
 import {
   type DrawCall,
   drawCall,
@@ -1426,11 +1426,20 @@ function isWritable(node: GraphNode, known: ReturnType<typeof tensorFlowOp>): bo
           a.kind === 'type' ? [[name, a.value] as const] : [],
         );
   return (
+    [...attrs.values()].every(
+      (a) => !isTooSmall(a, known === null ? node.attrs[a.name] : known.attrs[a.name]),
+    ) &&
     [...given, ...more].every((name) => attrs.has(name) || name.startsWith('_')) &&
     [...attrs.values()].every((a) => !a.isRequired || given.includes(a.name) || more.includes(a.name)) &&
     (inputs.some(({ isList }) => isList) || inputs.length === count) &&
     [...types].every(([name, dtype]) => attrs.get(name)?.dtypes?.has(numberOf(dtype)) !== false)
   );
+}
+
+/** Whether an integer is below what TensorFlow takes. */
+function isTooSmall({ least }: OpAttribute, given: unknown): boolean {
+  const value = typeof given === 'object' && given !== null && 'value' in given ? given.value : given;
+  return least > 0 && typeof value === 'number' && value < least;
 }
 
 const isStrict = ({ what, type }: GraphNode): boolean =>

@@ -2,17 +2,17 @@
 
 /**
  * A line for each op: name|inputs|outputs|attributes, and |s for one with effects. A star marks a list, an exclamation mark an attribute
- * without a default, and the numbers behind = are the dtypes that it may have.
+ * without a default; the number behind > is the least that it may be, of a list the least length; those behind = are the dtypes that it may have.
  */
 export const OP_DEFS: string = `
 Abs|x|y|T!=14,19,1,2,6,5,3,9
 Acos|x|y|T!=14,19,1,2,8,18
 Acosh|x|y|T!=14,19,1,2,8,18
 Add|x y|z|T!=14,19,1,2,4,6,5,3,9,8,18,7
-AddN|inputs*|sum|N! T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23,21
+AddN|inputs*|sum|N!>1 T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23,21
 AddV2|x y|z|T!=14,19,1,2,4,17,22,23,6,5,3,9,8,18
 All|input reduction_indices|output|keep_dims Tidx=3,9
-AllCandidateSampler|true_classes|sampled_candidates true_expected_count sampled_expected_count|num_true! num_sampled! unique! seed seed2|s
+AllCandidateSampler|true_classes|sampled_candidates true_expected_count sampled_expected_count|num_true!>1 num_sampled!>1 unique! seed seed2|s
 Angle|input|output|T=8,18 Tout=1,2
 Any|input reduction_indices|output|keep_dims Tidx=3,9
 ApplyAdam|var m v beta1_power beta2_power lr beta1 beta2 epsilon grad|out|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 use_locking use_nesterov
@@ -25,16 +25,16 @@ ArgMin|input dimension|output|T!=1,2,3,4,5,6,9,14,17,19,22,23,11,12,13,15,16,10 
 AsString|input|output|T!=1,2,3,4,5,6,9,14,17,19,22,23,8,18,10,21,7 precision scientific shortest width fill
 Asin|x|y|T!=14,19,1,2,8,18
 Asinh|x|y|T!=14,19,1,2,8,18
-Assert|condition data*||T! summarize|s
+Assert|condition data*||T!>1 summarize|s
 Assign|ref value|output_ref|T! validate_shape use_locking
 AssignVariableOp|resource value||dtype! validate_shape|s
 Atan|x|y|T!=14,19,1,2,8,18
 Atan2|y x|z|T!=14,19,1,2
 Atanh|x|y|T!=14,19,1,2,8,18
-AvgPool|value|output|ksize! strides! padding! data_format T!=19,14,1,2
-AvgPool3D|input|output|ksize! strides! padding! data_format T!=19,14,1,2
-AvgPoolGrad|orig_input_shape grad|output|ksize! strides! padding! data_format T!=19,14,1,2
-Batch|in_tensors*|batched_tensors* batch_index id|num_batch_threads! max_batch_size! max_enqueued_batches batch_timeout_micros! allowed_batch_sizes grad_timeout_micros! container shared_name batching_queue T!
+AvgPool|value|output|ksize!>4 strides!>4 padding! data_format T!=19,14,1,2
+AvgPool3D|input|output|ksize!>5 strides!>5 padding! data_format T!=19,14,1,2
+AvgPoolGrad|orig_input_shape grad|output|ksize!>4 strides!>4 padding! data_format T!=19,14,1,2
+Batch|in_tensors*|batched_tensors* batch_index id|num_batch_threads! max_batch_size! max_enqueued_batches batch_timeout_micros! allowed_batch_sizes grad_timeout_micros! container shared_name batching_queue T!>1
 BatchMatMulV2|x y|output|T!=14,19,1,2,5,3,9,4,17,22,23,8,18 adj_x adj_y grad_x grad_y
 BatchToSpaceND|input block_shape crops|output|T! Tblock_shape=3,9 Tcrops=3,9
 BesselI0|x|y|T!=14,19,1,2
@@ -57,10 +57,10 @@ BitwiseAnd|x y|z|T!=6,5,3,9,4,17,22,23
 BitwiseOr|x y|z|T!=6,5,3,9,4,17,22,23
 BitwiseXor|x y|z|T!=6,5,3,9,4,17,22,23
 BroadcastTo|input shape|output|T! Tidx=3,9
-CTCBeamSearchDecoder|inputs sequence_length|decoded_indices* decoded_values* decoded_shape* log_probability|beam_width! top_paths! merge_repeated T=1,2
+CTCBeamSearchDecoder|inputs sequence_length|decoded_indices* decoded_values* decoded_shape* log_probability|beam_width!>1 top_paths!>1 merge_repeated T=1,2
 CTCGreedyDecoder|inputs sequence_length|decoded_indices decoded_values decoded_shape log_probability|merge_repeated blank_index T=1,2
 CTCLoss|inputs labels_indices labels_values sequence_length|loss gradient|preprocess_collapse_repeated ctc_merge_repeated ignore_longer_outputs_than_inputs T=1,2
-Case|branch_index input*|output*|Tin! Tout! branches! output_shapes|s
+Case|branch_index input*|output*|Tin! Tout! branches!>1 output_shapes|s
 Cast|x|y|SrcT! DstT! Truncate
 Ceil|x|y|T!=14,19,1,2
 Cholesky|input|output|T!=2,1,19,8,18
@@ -68,15 +68,15 @@ ClipByValue|t clip_value_min clip_value_max|output|T!=1,2,3,4,5,6,8,9,11,12,13,1
 Complex|real imag|out|T=1,2 Tout=8,18
 ComplexAbs|x|y|T=8,18 Tout=1,2
 ComputeAccidentalHits|true_classes sampled_candidates|indices ids weights|num_true! seed seed2
-Concat|concat_dim values*|output|N! T!
-ConcatV2|values* axis|output|N! T! Tidx=3,9
+Concat|concat_dim values*|output|N!>2 T!
+ConcatV2|values* axis|output|N!>2 T! Tidx=3,9
 Conj|input|output|T=8,18,21
 Const||output|value! dtype!
 Conv2D|input filter|output|T!=19,14,1,2,3 strides! use_cudnn_on_gpu padding! explicit_paddings data_format dilations
 Conv2DBackpropFilter|input filter_sizes out_backprop|output|T!=19,14,1,2 strides! use_cudnn_on_gpu padding! explicit_paddings data_format dilations
 Conv2DBackpropInput|input_sizes filter out_backprop|output|T!=19,14,1,2,3 strides! use_cudnn_on_gpu padding! explicit_paddings data_format dilations
-Conv3D|input filter|output|T!=19,14,1,2 strides! padding! data_format dilations
-Conv3DBackpropInputV2|input_sizes filter out_backprop|output|T!=19,14,1,2 strides! padding! data_format dilations Tshape=3,9
+Conv3D|input filter|output|T!=19,14,1,2 strides!>5 padding! data_format dilations
+Conv3DBackpropInputV2|input_sizes filter out_backprop|output|T!=19,14,1,2 strides!>5 padding! data_format dilations Tshape=3,9
 Copy|input|output|T! tensor_name debug_ops_spec
 Cos|x|y|T!=14,19,1,2,8,18
 Cosh|x|y|T!=14,19,1,2,8,18
@@ -85,16 +85,16 @@ Cumprod|x axis|out|exclusive reverse T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,
 Cumsum|x axis|out|exclusive reverse T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tidx=3,9
 CumulativeLogsumexp|x axis|out|exclusive reverse T!=14,19,1,2 Tidx=3,9
 Dawsn|x|y|T!=14,19,1,2
-DepthToSpace|input|output|T! block_size! data_format
+DepthToSpace|input|output|T! block_size!>2 data_format
 DepthwiseConv2dNative|input filter|output|T!=19,14,1,2 strides! padding! explicit_paddings data_format dilations
 Diag|diagonal|output|T!=14,19,1,2,3,9,8,18
 DiagPart|input|diagonal|T!=14,19,1,2,3,9,8,18
 Digamma|x|y|T!=14,19,1,2
 DivNoNan|x y|z|T!=19,1,14,2,8,18
-DynamicPartition|data partitions|outputs*|num_partitions! T!
-DynamicStitch|indices* data*|merged|N! T!
+DynamicPartition|data partitions|outputs*|num_partitions!>1 T!
+DynamicStitch|indices* data*|merged|N!>1 T!
 Eig|input|e v|compute_v T!=1,2,8,18 Tout!=8,18
-Einsum|inputs*|output|equation! N! T!
+Einsum|inputs*|output|equation! N!>1 T!
 Elu|features|activations|T!=19,14,1,2
 EluGrad|gradients outputs|backprops|T!=19,14,1,2
 EmptyTensorList|element_shape max_num_elements|handle|element_dtype! shape_type!=3,9
@@ -108,13 +108,13 @@ Exp|x|y|T!=14,19,1,2,8,18
 ExpandDims|input dim|output|T! Tdim=3,9
 Expint|x|y|T!=14,19,1,2
 Expm1|x|y|T!=14,19,1,2,8,18
-ExtractVolumePatches|input|patches|ksizes! strides! T!=1,2,3,4,5,6,9,14,17,19,22,23 padding!
+ExtractVolumePatches|input|patches|ksizes!>5 strides!>5 T!=1,2,3,4,5,6,9,14,17,19,22,23 padding!
 FFT|input|output|Tcomplex=8,18
 FFT2D|input|output|Tcomplex=8,18
 FFT3D|input|output|Tcomplex=8,18
 Fill|dims value|output|T! index_type=3,9
 Fingerprint|data method|fingerprint|T!
-FixedUnigramCandidateSampler|true_classes|sampled_candidates true_expected_count sampled_expected_count|num_true! num_sampled! unique! range_max! vocab_file distortion num_reserved_ids num_shards shard unigrams seed seed2|s
+FixedUnigramCandidateSampler|true_classes|sampled_candidates true_expected_count sampled_expected_count|num_true!>1 num_sampled!>1 unique! range_max!>1 vocab_file distortion num_reserved_ids num_shards>1 shard unigrams seed seed2|s
 Floor|x|y|T!=14,19,1,2
 FloorDiv|x y|z|T!=14,19,1,2,4,6,17,5,3,22,23,9,8,18
 FloorMod|x y|z|T!=6,5,3,9,4,17,22,23,14,19,1,2
@@ -139,7 +139,7 @@ IRFFT|input fft_length|output|Treal=1,2 Tcomplex=8,18
 IRFFT2D|input fft_length|output|Treal=1,2 Tcomplex=8,18
 IRFFT3D|input fft_length|output|Treal=1,2 Tcomplex=8,18
 Identity|input|output|T!
-IdentityN|input*|output*|T!
+IdentityN|input*|output*|T!>1
 If|cond input*|output*|Tcond! Tin! Tout! then_branch! else_branch! output_shapes|s
 Igamma|a x|z|T!=14,19,1,2
 IgammaGradA|a x|z|T!=1,2
@@ -156,7 +156,7 @@ IsotonicRegression|input|output segments|T!=1,2,3,4,5,6,9,14,17,19,22,23 output_
 L2Loss|t|output|T!=19,14,1,2
 LeakyRelu|features|activations|alpha T=19,14,1,2
 LeakyReluGrad|gradients features|backprops|alpha T=19,14,1,2
-LearnedUnigramCandidateSampler|true_classes|sampled_candidates true_expected_count sampled_expected_count|num_true! num_sampled! unique! range_max! seed seed2|s
+LearnedUnigramCandidateSampler|true_classes|sampled_candidates true_expected_count sampled_expected_count|num_true!>1 num_sampled!>1 unique! range_max!>1 seed seed2|s
 LeftShift|x y|z|T!=6,5,3,9,4,17,22,23
 Less|x y|z|T!=1,2,3,4,5,6,9,14,17,19,22,23
 LessEqual|x y|z|T!=1,2,3,4,5,6,9,14,17,19,22,23
@@ -166,7 +166,7 @@ Log|x|y|T!=14,19,1,2,8,18
 Log1p|x|y|T!=14,19,1,2,8,18
 LogMatrixDeterminant|input|sign log_abs_determinant|T!=19,1,2,8,18
 LogSoftmax|logits|logsoftmax|T!=19,14,1,2
-LogUniformCandidateSampler|true_classes|sampled_candidates true_expected_count sampled_expected_count|num_true! num_sampled! unique! range_max! seed seed2|s
+LogUniformCandidateSampler|true_classes|sampled_candidates true_expected_count sampled_expected_count|num_true!>1 num_sampled!>1 unique! range_max!>1 seed seed2|s
 LogicalAnd|x y|z|
 LogicalNot|x|y|
 LogicalOr|x y|z|
@@ -192,12 +192,12 @@ MatrixSolve|matrix rhs|output|adjoint T!=2,1,19,8,18
 MatrixSquareRoot|input|output|T!=2,1,19,8,18
 MatrixTriangularSolve|matrix rhs|output|lower adjoint T!=14,2,1,19,8,18
 Max|input reduction_indices|output|keep_dims T!=1,2,3,4,5,6,9,14,17,19,22,23,11,12,13,15,16 Tidx=3,9
-MaxPool|input|output|T=19,14,1,2,3,9,4,5,6,17,11 ksize! strides! padding! explicit_paddings data_format
-MaxPool3D|input|output|ksize! strides! padding! data_format T!=19,14,1
-MaxPoolGrad|orig_input orig_output grad|output|ksize! strides! padding! explicit_paddings data_format T=1,2,3,4,5,6,9,14,17,19,22,23
-MaxPoolGradGradWithArgmax|input grad argmax|output|ksize! strides! padding! include_batch_in_index Targmax!=3,9 T!=1,2,3,4,5,6,9,14,17,19,22,23
-MaxPoolGradWithArgmax|input grad argmax|output|ksize! strides! padding! include_batch_in_index Targmax!=3,9 T!=1,2,3,4,5,6,9,14,17,19,22,23
-MaxPoolWithArgmax|input|output argmax|ksize! strides! Targmax=3,9 padding! include_batch_in_index T!=1,2,3,4,5,6,9,14,17,19,22,23
+MaxPool|input|output|T=19,14,1,2,3,9,4,5,6,17,11 ksize!>4 strides!>4 padding! explicit_paddings data_format
+MaxPool3D|input|output|ksize!>5 strides!>5 padding! data_format T!=19,14,1
+MaxPoolGrad|orig_input orig_output grad|output|ksize!>4 strides!>4 padding! explicit_paddings data_format T=1,2,3,4,5,6,9,14,17,19,22,23
+MaxPoolGradGradWithArgmax|input grad argmax|output|ksize!>4 strides!>4 padding! include_batch_in_index Targmax!=3,9 T!=1,2,3,4,5,6,9,14,17,19,22,23
+MaxPoolGradWithArgmax|input grad argmax|output|ksize!>4 strides!>4 padding! include_batch_in_index Targmax!=3,9 T!=1,2,3,4,5,6,9,14,17,19,22,23
+MaxPoolWithArgmax|input|output argmax|ksize!>4 strides!>4 Targmax=3,9 padding! include_batch_in_index T!=1,2,3,4,5,6,9,14,17,19,22,23
 Maximum|x y|z|T!=14,19,1,2,6,4,5,17,3,22,9,23
 Mean|input reduction_indices|output|keep_dims T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tidx=3,9
 Min|input reduction_indices|output|keep_dims T!=1,2,3,4,5,6,9,14,17,19,22,23,11,12,13,15,16 Tidx=3,9
@@ -221,7 +221,7 @@ None|||
 NotEqual|x y|z|T! incompatible_shape_error
 OneHot|indices depth on_value off_value|output|axis T! TI=4,6,3,9
 OnesLike|x|y|T!=14,19,1,2,6,4,5,17,3,22,9,23,8,18,10
-Pack|values*|output|N! T! axis
+Pack|values*|output|N!>1 T! axis
 Pad|input paddings|output|T! Tpaddings=3,9
 PadV2|input paddings constant_values|output|T! Tpaddings=3,9
 PartitionedCall|args*|output*|Tin! Tout! f! config config_proto executor_type
@@ -253,7 +253,7 @@ Relu6Grad|gradients features|backprops|T!=1,2,3,4,5,6,9,14,17,19,22,23
 ReluGrad|gradients features|backprops|T!=1,2,3,4,5,6,9,14,17,19,22,23
 Reshape|tensor shape|output|T! Tshape=3,9
 ResizeBilinear|images size|resized_images|T!=6,4,5,17,3,9,14,19,1,2,14 align_corners half_pixel_centers
-RestoreV2|prefix tensor_names shape_and_slices|tensors*|dtypes!|s
+RestoreV2|prefix tensor_names shape_and_slices|tensors*|dtypes!>1|s
 Reverse|tensor dims|output|T!=4,6,17,5,22,3,23,9,10,14,19,1,2,8,18,7
 ReverseSequence|input seq_lengths|output|seq_dim! batch_dim T! Tlen=3,9
 ReverseV2|tensor axis|output|Tidx=3,9 T!=4,6,17,5,3,22,9,23,10,14,19,1,2,8,18,7
@@ -262,7 +262,7 @@ Roll|input shift axis|output|T! Tshift!=3,9 Taxis!=3,9
 Round|x|y|T!=14,19,1,2,6,5,3,9,8,18
 Rsqrt|x|y|T!=14,19,1,2,8,18
 RsqrtGrad|y dy|z|T!=14,19,1,2,8,18
-SaveV2|prefix tensor_names shape_and_slices tensors*||dtypes!|s
+SaveV2|prefix tensor_names shape_and_slices tensors*||dtypes!>1|s
 ScatterNd|indices updates shape|output|T! Tindices!=5,3,9 bad_indices_policy
 SegmentMax|data segment_ids|output|T!=1,2,3,4,5,6,9,14,17,19,22,23 Tindices!=3,9
 SegmentMean|data segment_ids|output|T!=1,2,3,4,5,6,8,9,11,12,13,14,15,16,17,18,19,22,23 Tindices!=3,9
@@ -275,7 +275,7 @@ SelfAdjointEigV2|input|e v|compute_v T!=2,1,19,8,18
 Selu|features|activations|T!=19,14,1,2
 SeluGrad|gradients outputs|backprops|T!=19,14,1,2
 Shape|input|output|T! out_type=3,9
-ShapeN|input*|output*|N! T! out_type=3,9
+ShapeN|input*|output*|N!>1 T! out_type=3,9
 Sigmoid|x|y|T!=14,19,1,2,8,18
 SigmoidGrad|y dy|z|T!=14,19,1,2,8,18
 Sign|x|y|T!=14,19,1,2,6,5,3,9,8,18
@@ -292,18 +292,18 @@ SoftplusGrad|gradients features|backprops|T!=19,14,1,2
 Softsign|features|activations|T!=19,14,1,2
 SoftsignGrad|gradients features|backprops|T!=19,14,1,2
 SpaceToBatchND|input block_shape paddings|output|T! Tblock_shape=3,9 Tpaddings=3,9
-SpaceToDepth|input|output|T! block_size! data_format
+SpaceToDepth|input|output|T! block_size!>2 data_format
 SparseCross|indices* values* shapes* dense_inputs*|output_indices output_values output_shape|N! hashed_output! num_buckets! hash_key! sparse_types!=9,7 dense_types!=9,7 out_type!=9,7 internal_type!=9,7
 SparseSoftmaxCrossEntropyWithLogits|features labels|loss backprop|T!=19,14,1,2 Tlabels=3,9
 Spence|x|y|T!=14,19,1,2
-Split|split_dim value|output*|num_split! T!
-SplitV|value size_splits split_dim|output*|num_split! T! Tlen=6,3,9
+Split|split_dim value|output*|num_split!>1 T!
+SplitV|value size_splits split_dim|output*|num_split!>1 T! Tlen=6,3,9
 Sqrt|x|y|T!=14,19,1,2,8,18
 SqrtGrad|y dy|z|T!=14,19,1,2,8,18
 Square|x|y|T!=14,19,1,2,6,5,3,9,4,17,22,23,8,18
 SquaredDifference|x y|z|T!=14,19,1,2,3,9,8,18
 Squeeze|input|output|T! squeeze_dims
-Stage|values*||capacity memory_limit dtypes! container shared_name|s
+Stage|values*||capacity memory_limit dtypes!>1 container shared_name|s
 StatefulPartitionedCall|args*|output*|Tin! Tout! f! config config_proto executor_type|s
 StatelessMultinomial|logits num_samples seed|output|T!=1,2,3,4,5,6,9,14,17,19,22,23 Tseed=3,9 output_dtype=3,9
 StatelessRandomBinomial|shape seed counts probs|output|S!=3,9 Tseed=3,9 T=19,1,2,3,9 dtype=19,1,2,3,9
@@ -332,9 +332,9 @@ StringNGrams|data data_splits|ngrams ngrams_splits|separator! ngram_widths! left
 StringSplit|input delimiter|indices values shape|skip_empty
 StringSplitV2|input sep|indices values shape|maxsplit
 StringStrip|input|output|
-StringToHashBucket|string_tensor|output|num_buckets!
-StringToHashBucketFast|input|output|num_buckets!
-StringToHashBucketStrong|input|output|num_buckets! key!
+StringToHashBucket|string_tensor|output|num_buckets!>1
+StringToHashBucketFast|input|output|num_buckets!>1
+StringToHashBucketStrong|input|output|num_buckets!>1 key!
 StringToNumber|string_tensor|output|out_type=1,2,3,9,22,23
 StringUpper|input|output|encoding
 Sub|x y|z|T!=14,19,1,2,4,6,17,5,3,9,8,18,22,23
@@ -370,7 +370,7 @@ UnicodeDecodeWithOffsets|input|row_splits char_values char_to_byte_starts|input_
 UnicodeEncode|input_values input_splits|output|errors output_encoding! replacement_char Tsplits=3,9
 UnicodeScript|input|output|
 UnicodeTranscode|input|output|input_encoding! output_encoding! errors replacement_char replace_control_characters
-UniformCandidateSampler|true_classes|sampled_candidates true_expected_count sampled_expected_count|num_true! num_sampled! unique! range_max! seed seed2|s
+UniformCandidateSampler|true_classes|sampled_candidates true_expected_count sampled_expected_count|num_true!>1 num_sampled!>1 unique! range_max!>1 seed seed2|s
 Unique|x|y idx|T! out_idx=3,9
 UniqueWithCounts|x|y idx count|T! out_idx=3,9
 Unpack|value|output*|num! T! axis
@@ -389,6 +389,6 @@ Xlog1py|x y|z|T!=19,14,1,2,8,18
 Xlogy|x y|z|T!=19,14,1,2,8,18
 ZerosLike|x|y|T!
 Zeta|x q|z|T!=1,2
-_FusedConv2D|input filter args* host_args*|output|T!=19,1,2,6,11 TArgs! num_args! num_host_args strides! padding! explicit_paddings data_format filter_format dilations use_cudnn_on_gpu fused_ops epsilon leakyrelu_alpha
+_FusedConv2D|input filter args* host_args*|output|T!=19,1,2,6,11 TArgs!>1 num_args! num_host_args strides! padding! explicit_paddings data_format filter_format dilations use_cudnn_on_gpu fused_ops epsilon leakyrelu_alpha
 _FusedMatMul|a b args*|product|transpose_a transpose_b T!=14,19,1 num_args! fused_ops epsilon leakyrelu_alpha
 `;

@@ -11,6 +11,8 @@ export interface OpAttribute {
   readonly name: string;
   /** Whether nodes must have it. */
   readonly isRequired: boolean;
+  /** The least that an integer may be, and the least length of a list; 0 where nothing says so. */
+  readonly least: number;
   /** The numbers of the dtypes that it may have; null for any, and for attributes that are no types. */
   readonly dtypes: ReadonlySet<number> | null;
 }
@@ -56,10 +58,11 @@ function argument(word: string): OpArgument {
 }
 
 function attribute(word: string): OpAttribute {
-  const [, name = '', required, dtypes] = /^(\w+)(!?)(?:=(.*))?$/.exec(word) ?? [];
+  const [, name = '', required, least = '0', dtypes] = /^(\w+)(!?)(?:>(\d+))?(?:=(.*))?$/.exec(word) ?? [];
   return {
     name,
     isRequired: required === '!',
+    least: Number(least),
     dtypes: dtypes === undefined ? null : new Set(dtypes.split(',').map(Number)),
   };
 }

@@ -443,11 +443,16 @@ const translations: Readonly<Record<string, Translate>> = {
   Abs: (node) =>
     isComplex(input(node).dtype) ? { ...(complexParts(node) as TensorFlowOp), op: 'ComplexAbs' } : null,
   Shape: (node) => ({ op: 'Shape', inputs: [0], attrs: { T: type(input(node).dtype), out_type: int32 } }),
-  ConcatV2: (node) => ({
-    op: 'ConcatV2',
-    inputs: [...all(node), indices('axis', attr<number>(node, 'axis'))],
-    attrs: { N: int(node.inputs.length), T: type(input(node).dtype), Tidx: int32 },
-  }),
+  ConcatV2: (node) => {
+    // TensorFlow's has at least two.
+    if (node.inputs.length === 1)
+      return { op: 'Identity', inputs: [0], attrs: { T: type(input(node).dtype) } };
+    return {
+      op: 'ConcatV2',
+      inputs: [...all(node), indices('axis', attr<number>(node, 'axis'))],
+      attrs: { N: int(node.inputs.length), T: type(input(node).dtype), Tidx: int32 },
+    };
+  },
   Pack: (node) => ({
     op: 'Pack',
     inputs: all(node),

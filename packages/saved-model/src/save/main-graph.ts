@@ -161,12 +161,18 @@ export function wrapperFunction(
   { fn, inputs, passed, outputs }: Wrapped,
 ): tensorflow.FunctionDef {
   const call = 'StatefulPartitionedCall';
-  const results = outputs.map((output, i) => ({ ...output, from: `${call}:output:${i}` }));
+  // Names of a function have letters, digits and underscores; the results' own are in its signature.
+  const names = new Names();
+  const results = outputs.map((output, i) => ({
+    name: names.take(output.name.replace(/\W/g, '_')),
+    type: output.type,
+    from: `${call}:output:${i}`,
+  }));
   return {
     signature: {
       name,
       input_arg: inputs,
-      output_arg: outputs.map(({ name: arg, type }) => ({ name: arg, type })),
+      output_arg: results.map(({ name: arg, type }) => ({ name: arg, type })),
       is_stateful: true,
       control_output: [call],
     },

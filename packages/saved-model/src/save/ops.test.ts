@@ -1,6 +1,6 @@
 // Every op of the catalogue, as TensorFlow's graphs have it.
 import '@eagre/backend-js';
-import { constant, type Tensor } from '@eagre/core';
+import { constant, type Tensor, zeros } from '@eagre/core';
 import { type Attrs, execute, listOps, type Op } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
 import { type ConcreteFunction, signatureOfOp, tfFunction } from '@eagre/graph';
@@ -40,6 +40,9 @@ function wrongNodes(nodes: readonly tensorflow.NodeDef[], functions: ReadonlySet
     for (const each of signature.attrs.values()) {
       const value = attr.get(each.name);
       if (value === undefined && each.isRequired) wrong.push(`${name} (${op}) lacks ${each.name}`);
+      const size = value?.i ?? Object.values(value?.list ?? {})[0]?.length;
+      if (size !== undefined && each.least > 0 && Number(size) < each.least)
+        wrong.push(`${name} (${op}) has ${each.name} ${size}, below ${each.least}`);
       const dtype = value?.type;
       if (dtype !== undefined && each.dtypes !== null && !each.dtypes.has(dtype))
         wrong.push(`${name} (${op}) has ${each.name} ${dtype}`);
@@ -80,6 +83,22 @@ describe('each op', () => {
         }
       }
     });
+});
+
+/** Lists of one, which TensorFlow's ops may not take. */
+const short: Readonly<Record<string, Attrs>> = {
+  ConcatV2: { axis: 0 },
+  Pack: { axis: 0 },
+  AddN: {},
+  SplitV: { sizes: [4], axis: 0 },
+  Unpack: { axis: 1 },
+  DepthToSpace: { blockSize: 1 },
+  SpaceToDepth: { blockSize: 1 },
+};
+test.each(Object.entries(short))('%s of one', (name, attrs) => {
+  const f = traced(listOps().get(name) as Op, [zeros([4, 1, 2, 3])], attrs);
+  const library = savedModelOf({ f }, new Map()).proto.meta_graphs?.[0]?.graph_def?.library?.function ?? [];
+  expect(library.flatMap(({ node_def = [] }) => wrongNodes(node_def, new Set()))).toEqual([]);
 });
 
 test('what is left out cannot be written indeed', () => {

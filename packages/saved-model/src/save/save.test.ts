@@ -207,6 +207,26 @@ describe('what is written', () => {
     expect(sums?.['total']?.array()).toEqual([4, 6]);
   });
 
+  test('results have any names, of which those of a function are made', async () => {
+    const dir = fresh();
+    const f = tfFunction((a: Tensor) => ({ 'Identity:0': a.mul(2), Identity_0: a, 'of a/b': a.neg() }), {
+      inputSignature: [spec([null])],
+    });
+    await save({ f }, dir, { signatures: f });
+    const { signature_def, graph_def } = read(dir);
+    expect([...(signature_def?.get('serving_default')?.outputs?.keys() ?? [])].sort()).toEqual([
+      'Identity:0',
+      'Identity_0',
+      'of a/b',
+    ]);
+    for (const { signature } of graph_def?.library?.function ?? [])
+      for (const { name } of signature?.output_arg ?? []) expect(name).toMatch(/^\w+$/);
+    const loaded = await load(dir);
+    const results = loaded.signatures['serving_default']?.({ a: constant([1, 2]) });
+    expect(results?.['Identity:0']?.array()).toEqual([2, 4]);
+    expect(results?.['of a/b']?.array()).toEqual([-1, -2]);
+  });
+
   test('large constants are there once, for all functions', async () => {
     const large = random.normal([40, 40]);
     const f = tfFunction((a: Tensor) => a.matmul(large), { inputSignature: [spec([null, 40])] });
