@@ -33,6 +33,27 @@ describe('what is written', () => {
     expect(opsIn(at('dense.onnx')).filter((op) => op !== 'Identity')).toEqual(['Gemm']);
   });
 
+  test('a loaded function, for a shape that a wider trace serves', async () => {
+    const w = new tf.Variable(tf.ones([4, 2]));
+    const f = tf.function((x: tf.Tensor) => x.matmul(w), { inputSignature: [spec(null, 4)] });
+    await tf.savedModel.save({ f, w }, at('wider'));
+    const loaded = await tf.savedModel.load(at('wider'));
+    await tf.onnx.save(loaded['f'], at('narrow.onnx'), {
+      inputSignature: [new tf.TensorSpec([3, 4], 'float32', 'rows')],
+    });
+    const [input] = graphIn(at('narrow.onnx')).input ?? [];
+    expect([input?.name, sizesOf(input)]).toEqual(['rows', [3, 4]]);
+    const again = await tf.onnx.load(at('narrow.onnx'));
+    expect(again(tf.ones([3, 4])).array()).toEqual([
+      [4, 4],
+      [4, 4],
+      [4, 4],
+    ]);
+    await expect(
+      tf.onnx.save(loaded['f'], at('other.onnx'), { inputSignature: [new tf.TensorSpec([3, 5])] }),
+    ).rejects.toThrow(tf.InvalidArgumentError);
+  });
+
   test('transposes between convolutions cancel', async () => {
     const model = new tf.Sequential([
       new layers.InputLayer({ shape: [8, 8, 3] }),

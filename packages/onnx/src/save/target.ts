@@ -87,8 +87,19 @@ function traceOf(target: unknown, signature: readonly Signature[] | undefined): 
       'a function needs an inputSignature: save(f, file, { inputSignature: [new tf.TensorSpec([null, 3])] })',
       OP,
     );
-  const concrete = (fn as Traced).getConcreteFunction(...(signature ?? []));
+  const concrete = concreteOf(target, fn as Traced, signature ?? []);
   return { concrete, inputs: signature === undefined ? null : namesOf(signature), outputs: null };
+}
+
+/** The trace of a function for a signature: of a loaded one that has none of its own for it, a new one that calls what serves it. */
+function concreteOf(target: unknown, fn: Traced, signature: readonly Signature[]): ConcreteFunction {
+  try {
+    return fn.getConcreteFunction(...signature);
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError) || signature.length === 0 || fn !== target) throw error;
+    const call = (...xs: Tensor[]): unknown => (target as (...xs: Tensor[]) => unknown)(...xs);
+    return (tfFunction(call as never) as unknown as Traced).getConcreteFunction(...signature);
+  }
 }
 
 function traceOfModel(model: ModelLike, signature: readonly Signature[] | undefined): Trace {
