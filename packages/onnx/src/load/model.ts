@@ -3,6 +3,7 @@ import { type DType, InvalidArgumentError, UnimplementedError } from '@eagre/bac
 import { Module, type PartialShape, Tensor, type TensorLike, Variable } from '@eagre/core';
 import {
   callable,
+  context,
   isCompatible,
   isPlain,
   showFields,
@@ -103,7 +104,10 @@ export class OnnxModel extends Module {
     };
     Object.defineProperty(this, '_program', { value: program });
     Object.defineProperty(this, '_prepare', { value: context.prepare });
-    Object.defineProperty(this, '_run', { value: this.traced ? tfFunction(run as never) : run });
+    const traced = this.traced ? (tfFunction(run as never) as unknown as typeof run) : run;
+    Object.defineProperty(this, '_run', {
+      value: this.traced && program.branches ? orNow(traced, run, this.name) : traced,
+    });
     // biome-ignore lint/correctness/noConstructorReturn: this is what makes the object callable
     return callable(this, (self, args) => self._invoke(args));
   }
@@ -158,6 +162,28 @@ export class OnnxModel extends Module {
       );
     return tensor;
   }
+}
+
+type Runs = (...inputs: Tensor[]) => Value[];
+
+/** A traced model whose branches may give what no trace can hold, such as other ranks: then its nodes run one by one, and it says so once. */
+function orNow(traced: Runs, now: Runs, name: string): Runs {
+  let cannot = false;
+  return (...inputs) => {
+    if (cannot || context.tracer !== null) return now(...inputs);
+    try {
+      return traced(...inputs);
+    } catch (error) {
+      if (!(error instanceof InvalidArgumentError)) throw error;
+      // What is wrong with the inputs is wrong here too.
+      const results = now(...inputs);
+      cannot = true;
+      console.warn(
+        `tf.onnx.load: the nodes of '${name}' run one by one, as its branches do not fit a graph: ${error.message}`,
+      );
+      return results;
+    }
+  };
 }
 
 export interface OnnxModel {

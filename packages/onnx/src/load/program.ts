@@ -90,6 +90,8 @@ export class Program {
   readonly constants: ReadonlyMap<string, Tensor>;
   /** Whether a node needs values of the run, or has strings. */
   readonly eager: boolean;
+  /** Whether a branch is chosen by a value, here or in a graph inside: the branches need not be alike. */
+  readonly branches: boolean;
   /** The initializers that nodes read as numbers, here or in a graph inside. */
   readonly hosted: ReadonlySet<string>;
   readonly #steps: readonly Step[];
@@ -104,6 +106,7 @@ export class Program {
     this.constants = compiler.constants;
     this.#steps = compiler.steps;
     this.eager = compiler.eager || [...this.constants.values()].some((t) => t.dtype === 'string');
+    this.branches = compiler.branches;
     this.hosted = compiler.hosted;
     this.#last = lastUses(compiler.steps, compiler.captured, new Set(this.outputs));
   }
@@ -196,6 +199,7 @@ export class Compiler {
   /** The values that graphs inside use. */
   readonly captured: Set<string> = new Set();
   eager = false;
+  branches = false;
   readonly #context: ModelContext;
   readonly #opsets: Opsets;
   /** The names that nodes may use: those of graphs around it too. */
@@ -287,6 +291,7 @@ export class Compiler {
       this.hosted.add(name);
       if (!this.fixed.has(name)) this.eager = true;
     }
+    if (node.op_type === 'If') this.branches = true;
     // What loops collect is of a type that their bodies name.
     if (LOOPS.has(node.op_type ?? '') && bodies.some(([, b]) => b.outputTypes.includes(null)))
       this.eager = true;
@@ -322,6 +327,7 @@ export class Compiler {
     for (const name of [...compiler.captured, ...namesIn(graph)]) this.captured.add(name);
     for (const name of compiler.hosted) this.hosted.add(name);
     this.eager ||= compiler.eager;
+    this.branches ||= compiler.branches;
     return new Program(compiler);
   }
 
@@ -348,6 +354,7 @@ export class Compiler {
     const fixed = input.filter((_, i) => this.fixed.has(given[i] ?? ''));
     const compiler = new Compiler(parts, this.#context, opsets, [], fixed, [...this.#calls, key]);
     this.eager ||= compiler.eager;
+    this.branches ||= compiler.branches;
     input.forEach((name, i) => {
       if (compiler.hosted.has(name) && given[i] !== undefined) this.hosted.add(given[i]);
     });

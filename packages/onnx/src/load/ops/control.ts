@@ -1,9 +1,11 @@
 // Branches, loops, sequences and values that may be missing.
-import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { type DType, EagreError, InvalidArgumentError } from '@eagre/backend';
 import {
   concat,
+  debugging,
   gather,
   logicalAnd,
+  logicalNot,
   reverse,
   split,
   stack,
@@ -12,9 +14,9 @@ import {
   unstack,
   zeros,
 } from '@eagre/core';
-import { context, type Dim, dims } from '@eagre/core/internal';
+import { context, type Dim, dims, inInitScope } from '@eagre/core/internal';
 import { cond, TensorArray, whileLoop } from '@eagre/graph';
-import { type NodeCall, type OpTable, Results, type Run, type Value } from '../node.ts';
+import { type Body, type NodeCall, type OpTable, Results, type Run, type Value } from '../node.ts';
 import { range, scalar } from './helpers.ts';
 
 const tensors = (node: NodeCall, values: readonly Value[]): Tensor[] =>
@@ -26,12 +28,28 @@ const branch: Run = (node) => {
   const pred = node.x().reshape([]);
   const [yes, no] = [node.body('then_branch'), node.body('else_branch')];
   if (context.tracer === null) return new Results(...(pred.cast('int32').item() === 1 ? yes : no).run([]));
-  const results = cond(
-    pred,
-    () => tensors(node, yes.run([])),
-    () => tensors(node, no.run([])),
-  ) as Tensor[];
-  return results;
+  const known = context.tracer.constant(pred);
+  if (known !== null)
+    return new Results(...(inInitScope(() => known.cast('int32').item()) === 1 ? yes : no).run([]));
+  // A branch that does not fit these inputs fails when it is taken: other inputs may need it.
+  let failed: { readonly branch: Body; readonly error: EagreError } | undefined;
+  const attempt = (body: Body) => (): Tensor[] => {
+    try {
+      return tensors(node, body.run([]));
+    } catch (error) {
+      if (error instanceof EagreError) failed ??= { branch: body, error };
+      throw error;
+    }
+  };
+  try {
+    return cond(pred, attempt(yes), attempt(no)) as Tensor[];
+  } catch (error) {
+    if (failed === undefined) throw error;
+    const other = failed.branch === yes ? no : yes;
+    const results = tensors(node, other.run([]));
+    debugging.Assert(other === yes ? pred : logicalNot(pred), [failed.error.message]);
+    return results;
+  }
 };
 
 const ended = (of: Tensor | null): boolean => of !== null && of.reshape([]).cast('int32').item() === 0;
@@ -147,12 +165,12 @@ const scanned: Run = (node) => {
     if (steps === 0) node.unsupported('a scan of no steps is not translated');
     return [...states, ...lists.map((list, k) => finish(stack(list, 0), k))];
   }
+  const most = firstSize(first[0] as Tensor);
   const arrays = range(0, outputs).map((k) => {
     const dtype =
       body.outputTypes[initial.length + k] ?? node.unsupported('the body does not say what type it gives');
-    return new TensorArray(dtype, { size: 0, dynamicSize: true });
+    return new TensorArray(dtype, { size: most });
   });
-  const most = firstSize(first[0] as Tensor);
   const [, last, scans] = loopOf(
     (i: Tensor) => i.less(most),
     (i: Tensor, values: Tensor[], lists: TensorArray[]) => {
