@@ -144,6 +144,10 @@ What [\`tf.onnx\`](onnx.md) reads and writes. \`packages/eagre/tests/onnx-ops.te
 
 ${sections.join('\n\n')}
 
+## ONNX Runtime: read
+
+${read['com.microsoft']?.join(', ')}, and SimplifiedLayerNormalization.
+
 ## Written
 
 ${written.size} ops of Eagre are exported, as ops of ONNX or as those that they are composed of: ${[...written].sort().join(', ')}.

@@ -15,6 +15,8 @@ import { randoms } from './ops/random.ts';
 import { recurrent } from './ops/recurrent.ts';
 import { reductions } from './ops/reductions.ts';
 import { resizing } from './ops/resizing.ts';
+import { runtimeFused } from './ops/runtime-fused.ts';
+import { runtimeQuantized } from './ops/runtime-quantized.ts';
 import { sampling } from './ops/sampling.ts';
 import { spectral } from './ops/spectral.ts';
 import { mlTexts, runtimeTexts, texts } from './ops/texts.ts';
@@ -41,7 +43,7 @@ const tables: Readonly<Record<string, readonly OpTable[]>> = {
     vision,
   ],
   'ai.onnx.ml': [ml, mlMaps, mlTexts],
-  'com.microsoft': [runtimeTexts],
+  'com.microsoft': [runtimeFused, runtimeQuantized, runtimeTexts],
 };
 
 /** The op of a name, undefined where there is none. */

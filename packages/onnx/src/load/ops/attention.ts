@@ -18,13 +18,13 @@ import { sizeTensor } from './arrays.ts';
 import { shaped } from './helpers.ts';
 
 /** [n, t, heads · d] as [n, heads, t, d]. */
-function headsOf(x: Tensor, count: number): Tensor {
+export function headsOf(x: Tensor, count: number): Tensor {
   const [n, t, width] = dims(x) as readonly [Dim, Dim, Dim];
   return shaped(x, [n, t, count, floorDivDims(width, count)]).transpose([0, 2, 1, 3]);
 }
 
 /** Each head as often as there are queries for it. */
-function repeated(x: Tensor, times: number): Tensor {
+export function repeated(x: Tensor, times: number): Tensor {
   if (times === 1) return x;
   const [n, h, t, d] = dims(x) as readonly [Dim, Dim, Dim, Dim];
   return shaped(x.expandDims(2).tile([1, 1, times, 1, 1]), [n, mulDims(h, times), t, d]);

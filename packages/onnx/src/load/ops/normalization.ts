@@ -126,4 +126,6 @@ export const normalization: OpTable = {
   LpNormalization: lpNorm,
   MeanVarianceNormalization: meanVariance,
   RMSNormalization: rmsNorm,
+  // As ONNX Runtime calls it, in ONNX's own domain.
+  SimplifiedLayerNormalization: rmsNorm,
 };

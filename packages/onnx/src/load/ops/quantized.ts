@@ -10,16 +10,16 @@ import { centred, integerConvolution, integerProduct } from './products.ts';
 /** A scale or zero point next to x: one for all, for each place of an axis, or for each block of it. */
 function beside(node: NodeCall, t: Tensor, x: Tensor): Tensor {
   if (t.rank === 0) return t;
+  // One number in a list is one for all.
+  if (t.rank === 1 && dims(t)[0] === 1) return shaped(t, []);
   const axis = node.axis(node.attrs.int('axis', 1), x.rank);
   const block = node.attrs.int('block_size', 0);
   if (block === 0) {
     if (t.rank !== 1) node.unsupported('scales of several axes need a block_size');
-    return t.shape[0] === 1 && x.rank === 0
-      ? t.reshape([])
-      : shaped(
-          t,
-          dims(x).map((_, i) => (i === axis ? (dims(t)[0] as Dim) : 1)),
-        );
+    return shaped(
+      t,
+      dims(x).map((_, i) => (i === axis ? (dims(t)[0] as Dim) : 1)),
+    );
   }
   const wide = t.repeat(block, axis);
   return wide.slice(
@@ -28,7 +28,7 @@ function beside(node: NodeCall, t: Tensor, x: Tensor): Tensor {
   );
 }
 
-function quantizedTo(x: Tensor, scale: Tensor, zero: Tensor | null, dtype: DType): Tensor {
+export function quantizedTo(x: Tensor, scale: Tensor, zero: Tensor | null, dtype: DType): Tensor {
   const wide = x.cast('float32').div(scale.cast('float32')).round();
   const moved = zero === null ? wide : wide.add(zero.cast('float32'));
   return saturateCast(moved, dtype);

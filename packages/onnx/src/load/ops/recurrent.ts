@@ -228,6 +228,16 @@ const lstm: Network = {
   },
 };
 
+/** An LSTM whose products see the states as `seen` makes them. */
+export function quantizedLstm(node: NodeCall, seen: (h: Tensor) => Tensor): Tensor[] {
+  return runNetwork(node, {
+    ...lstm,
+    step: (at, x, [h, c], weights, activations, clip) =>
+      lstm.step(at, x, [seen(h as Tensor), c as Tensor], weights, activations, clip),
+    whole: () => null,
+  });
+}
+
 const gru: Network = {
   gates: 3,
   states: 1,
