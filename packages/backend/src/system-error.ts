@@ -6,6 +6,7 @@ import {
   PermissionDeniedError,
   ResourceExhaustedError,
   UnavailableError,
+  UnimplementedError,
   UnknownError,
 } from './errors.ts';
 
@@ -45,7 +46,10 @@ const KNOWN: Readonly<Record<string, readonly [Maker, string]>> = {
  * @param op what was called.
  */
 export function fileError(cause: unknown, path?: string, op?: string): unknown {
-  if (!(cause instanceof Error) || cause instanceof EagreError || !('syscall' in cause)) return cause;
+  if (!(cause instanceof Error) || cause instanceof EagreError) return cause;
+  // Of @eagre/formats, in pages.
+  if (cause.name === 'NoFilesError') return new UnimplementedError(cause.message, op, { cause });
+  if (!('syscall' in cause)) return cause;
   const { code = '', path: named, syscall } = cause as NodeJS.ErrnoException;
   const [Kind, help] = KNOWN[code] ?? [];
   const where = named ?? path ?? 'a file';

@@ -1,4 +1,4 @@
-import { nodeBuiltin } from '@eagre/formats/internal';
+import { hasFiles, nodeBuiltin } from '@eagre/formats/internal';
 import { type Checksum, checksumLike } from './checksum.ts';
 import { DatasetError } from './errors.ts';
 import { cacheFolder, type FoundFile, findFile, kerasFolders, sharedFolder } from './locate.ts';
@@ -47,6 +47,14 @@ export async function loadFile(
   options: LoadOptions,
   otherNames: readonly string[] = [],
 ): Promise<FoundFile> {
+  if (!hasFiles())
+    throw new DatasetError({
+      code: 'missing',
+      dataset: dataset.name,
+      file: file.name,
+      what: 'a page has no files',
+      hint: 'Fetch the data from a server of yours, and make a dataset of it: tf.data.Dataset.fromTensorSlices',
+    });
   const names = [file.name, ...otherNames];
   const { folder } = options;
   if (folder !== undefined) {

@@ -1,5 +1,5 @@
 // Whole models and weights in Keras's files: `.keras`, `.weights.h5`, `.weights.json` and the older `.h5`. Loaded when the first one is used.
-import { DataLossError, InvalidArgumentError } from '@eagre/core';
+import { DataLossError, InvalidArgumentError, UnimplementedError } from '@eagre/core';
 import {
   encodeHdf5,
   type FileParts,
@@ -12,6 +12,7 @@ import {
 import {
   deleteLeftoverFolders,
   folderBeside,
+  hasFiles,
   joined,
   nodeBuiltin,
   replaceFolder,
@@ -98,6 +99,11 @@ export async function saveModel(
   path: string,
   { overwrite = true, zipped = true, includeOptimizer = true }: SaveOptions,
 ): Promise<void> {
+  if (!hasFiles())
+    throw new UnimplementedError(
+      'a page has no files: saveModelToBytes(model) gives the bytes of a .keras file',
+      'saveModel',
+    );
   const refuse = (message: string): never => {
     throw new InvalidArgumentError(message, 'saveModel');
   };
@@ -163,7 +169,7 @@ export function modelBytes(model: Model): Uint8Array {
   return joined([...encodeArchive(model)]);
 }
 
-/** Reads a model of a path, or of the bytes of a `.keras` or `.h5` file. */
+/** Reads a model of a path, in pages of a URL, or of the bytes of a `.keras` or `.h5` file. */
 export async function loadModel(
   source: string | Uint8Array,
   { customObjects = null, compile = true, safeMode = true }: LoadOptions,
@@ -175,10 +181,10 @@ export async function loadModel(
       return isHdf5(source)
         ? await readHdf5(source, (root) => modelOfLegacy(root, reading), { file })
         : await modelOfArchive(readArchive(source, file), reading);
-    // A save of a folder that was killed may have moved it away.
-    restoreFolder(nodeBuiltin('node:path').resolve(source));
+    // A page fetches it. A save of a folder that was killed may have moved that away.
+    if (hasFiles()) restoreFolder(nodeBuiltin('node:path').resolve(source));
     if (isLegacy(source)) return await readHdf5File(source, (root) => modelOfLegacy(root, reading));
-    if (nodeBuiltin('node:fs').statSync(source).isDirectory())
+    if (hasFiles() && nodeBuiltin('node:fs').statSync(source).isDirectory())
       return await modelOfArchive(await readFolder(source), reading);
     if (!source.endsWith('.keras'))
       throw new InvalidArgumentError(

@@ -17,7 +17,7 @@ import {
   writeNpzFile,
   writeSafetensorsFile,
 } from '@eagre/formats';
-import { mostUnpacked, nodeBuiltin, readRegularSync } from '@eagre/formats/internal';
+import { hasFiles, mostUnpacked, nodeBuiltin, readRegularSync } from '@eagre/formats/internal';
 import { Layer, type NamedWeight } from '../layer/layer.ts';
 import { show } from '../layer/show.ts';
 import type { Model } from '../models/model.ts';
@@ -115,6 +115,11 @@ export async function saveWeights(
       'saveWeights',
     );
   const weights = builtWeights(model, 'saveWeights');
+  if (!hasFiles())
+    throw new UnimplementedError(
+      'a page has no files: saveModelToBytes(model) gives the bytes of a .keras file, and model.getWeights() the values',
+      'saveWeights',
+    );
   if (format === 'keras') {
     const { saveKerasWeights } = await import('./keras-files.ts');
     return saveKerasWeights(model, path, own);
