@@ -13,7 +13,7 @@ export {
   restoreFolder,
 } from './files/folders.ts';
 export { type NativeFiles, useNativeFiles } from './files/native-files.ts';
-export { hasFiles, NoFilesError, type NodeBuiltins, nodeBuiltin } from './files/node.ts';
+export { hasFiles, type NodeBuiltins, NoFilesError, nodeBuiltin } from './files/node.ts';
 export { notRegular, OpenFiles, openRegular, readRegularSync } from './files/open-files.ts';
 export { isOwnName } from './files/own-name.ts';
 export { inTemporaryFolder } from './files/temporary.ts';

@@ -551,10 +551,17 @@ function entry(declaration: Declaration): (...args: never) => unknown {
 function listEntry(declaration: Declaration): (...args: never) => unknown {
   const usual = entry(declaration) as (...args: readonly unknown[]) => unknown;
   return register((...args: readonly unknown[]) => {
-    const special = Array.isArray(args[0]) && inList(args[0]) !== null;
+    const first = args[0];
+    const special = Array.isArray(first) && inList(first) !== null;
+    if (isTensor(first) && isTensor(args[1]) && (args[1].rank > 0 || first.rank === 0))
+      throw inAList(declaration.name);
     return special ? call(declaration, args) : usual(...args);
   }, declaration);
 }
+
+/** @internal What to say of several values that are no list. */
+export const inAList = (name: string): InvalidArgumentError =>
+  new InvalidArgumentError(`several values come in a list: write ${name}([x, y])`, name);
 
 type Reader = (value: unknown) => unknown;
 

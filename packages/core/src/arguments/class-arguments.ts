@@ -80,6 +80,10 @@ export function argumentsOf<O extends object>(
       );
   }
   if (count > positional.length) {
+    // `Sequential(a, b)`
+    const [first, second] = args;
+    if (!isPlain(second) && typeof first === 'function' && typeof second === 'function')
+      fail(`several values come in a list: write ${isFunction ? '' : 'new '}${made.name}([a, b])`);
     const extra = args.slice(positional.length, count);
     const order = [...positional, ...known.filter((name) => !positional.includes(name as never))];
     const named = extra.map((value, i) => [order[positional.length + i], value] as const);

@@ -47,9 +47,17 @@ export function nearestHint(name: string, known: readonly string[]): string {
   return near === undefined ? '' : `; did you mean '${near}'?`;
 }
 
+/** Names of older versions of Keras, and what stands for them. */
+const OLD: Readonly<Record<string, readonly [name: string, written: string]>> = {
+  inputDim: ['inputShape', 'inputShape: [inputDim]'],
+  batchInputShape: ['inputShape', 'inputShape, without the batch'],
+  lr: ['learningRate', 'learningRate'],
+};
+
 /** What to say of a name that is none of the known ones: those, and which of them was probably meant. */
 export function unknownName(name: string, known: readonly string[], kind = 'option'): string {
-  const hint = nearestHint(name, known);
+  const old = OLD[name];
+  const hint = old !== undefined && known.includes(old[0]) ? `; write ${old[1]}` : nearestHint(name, known);
   if (kind !== 'option') return `unknown ${kind} '${name}'; known: ${known.join(', ')}${hint}`;
   const list = known.length === 0 ? 'there are none' : `the options are ${known.join(', ')}`;
   return `'${name}' is not an option; ${list}${hint}`;

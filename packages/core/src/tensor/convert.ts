@@ -301,6 +301,12 @@ function emptyTensorOf(shape: Shape, dtype: DType): Tensor {
 
 const scalars: ReadonlySet<string> = new Set(['number', 'boolean', 'bigint', 'string']);
 
+/** What to do with strings where numbers are wanted. */
+export const ofStrings =
+  'tf.strings.toNumber reads numbers from them, and the layer StringLookup makes numbers of words, such as labels';
+const uneven =
+  'nested arrays must be rectangular; several tensors are a list of them, [tf.constant(x), tf.constant(y)], and rows of several lengths tf.ragged.constant(rows)';
+
 function flatten(value: unknown, shape: readonly number[], axis: number, out: Scalar[]): void {
   if (axis === shape.length) {
     if (value instanceof Tensor || value instanceof VariableBase) {
@@ -309,15 +315,14 @@ function flatten(value: unknown, shape: readonly number[], axis: number, out: Sc
     if (!isComplexNumber(value) && (typeof value === 'object' || !scalars.has(typeof value))) {
       throw new InvalidArgumentError(
         Array.isArray(value)
-          ? 'nested arrays must be rectangular'
+          ? uneven
           : `an array holds ${describe(value)}; expected numbers, booleans, bigints, strings or { re, im }`,
       );
     }
     out.push(value as Scalar);
     return;
   }
-  if (!Array.isArray(value) || value.length !== shape[axis])
-    throw new InvalidArgumentError('nested arrays must be rectangular');
+  if (!Array.isArray(value) || value.length !== shape[axis]) throw new InvalidArgumentError(uneven);
   for (const v of value) {
     if (typeof v === 'number' && axis + 1 === shape.length) out.push(v);
     else flatten(v, shape, axis + 1, out);
@@ -328,7 +333,9 @@ function flatten(value: unknown, shape: readonly number[], axis: number, out: Sc
 function fromFlat(values: ArrayLike<Scalar>, shape: Shape, dtype: DType, natural: DType): Tensor {
   checkDTypeName(dtype);
   if ((dtype === 'string') !== (natural === 'string')) {
-    throw new InvalidArgumentError(`${natural} values cannot become a ${dtype} tensor`);
+    throw new InvalidArgumentError(
+      `${natural} values cannot become a ${dtype} tensor${natural === 'string' ? `: ${ofStrings}` : ''}`,
+    );
   }
   if (dtype === 'string') return stringTensor(values as readonly string[], shape);
   const out = emptyTensor(dtype, shape, values.length);

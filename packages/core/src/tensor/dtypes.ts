@@ -12,12 +12,11 @@ import {
 export function common(a: DType, b: DType, op?: string): DType {
   if (holdsEvery(b, a)) return a;
   if (holdsEvery(a, b)) return b;
-  throw new InvalidArgumentError(
-    `${a} and ${b} have no common dtype without loss; convert one of them, for example with x.cast('${
-      dtypeTraits[a].floating ? a : b
-    }')`,
-    op,
-  );
+  const help =
+    a === 'string' || b === 'string'
+      ? 'tf.strings.toNumber(x) reads numbers from strings, tf.strings.asString(x) writes them'
+      : `convert one of them, for example with x.cast('${dtypeTraits[a].floating ? a : b}')`;
+  throw new InvalidArgumentError(`${a} and ${b} have no common dtype without loss; ${help}`, op);
 }
 
 export function isFloating(dtype: DType): boolean {

@@ -79,6 +79,8 @@ export const saveImg: NamedFunction<
   { path: true, x: kind.tensor },
   { dataFormat: true, fileFormat: true, scale: true },
   async (path: string, x: TensorLike, options): Promise<void> => {
+    if (typeof path !== 'string')
+      throw new InvalidArgumentError(`the path comes first, saveImg(path, x), got ${shown(path)}`, 'saveImg');
     checkPath(path, 'path', 'saveImg');
     const { fileFormat } = options;
     const format = (fileFormat ?? path.slice(path.lastIndexOf('.') + 1)).toLowerCase();

@@ -248,8 +248,11 @@ class Loop {
       return shape === undefined ? sameShape(a, b) : isCompatible(b, shape);
     });
     if (different !== null) {
+      const growing = / shapes? /.test(different)
+        ? ' Of a variable whose size changes, give shapeInvariants with null for that size, or write parts into a TensorArray.'
+        : '';
       throw new InvalidArgumentError(
-        `the body must return the loop variables in the same structure, of the same dtypes and shapes, but ${different}.\n  loop variables: ${describe(before)}\n  the body returns: ${describe(next)}`,
+        `the body must return the loop variables in the same structure, of the same dtypes and shapes, but ${different}.${growing}\n  loop variables: ${describe(before)}\n  the body returns: ${describe(next)}`,
         OP,
       );
     }

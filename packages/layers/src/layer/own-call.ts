@@ -95,6 +95,8 @@ export function ownCall(
     const order = [...places, ...Object.keys(known).filter((name) => !places.includes(name))];
     const by = `only ${places.join(' and ')} can be given by position`;
     const written = list.slice(places.length).map((value, i) => [order[places.length + i], value] as const);
+    if (written.some(([, value]) => typeof value === 'object' && value !== null && 'dtype' in value))
+      fail(`${by}; several tensors come in a list: write layer([x, y])`);
     if (written.some(([name, value]) => name === undefined || typeof value === 'object')) fail(by);
     fail(`${by}; write { ${written.map(([name, value]) => `${name}: ${show(value)}`).join(', ')} }`);
   }

@@ -79,10 +79,14 @@ export function checkOne(layer: Layer, shape: PartialShape): PartialShape {
   return shape;
 }
 
+/** A hint, where only the axis of the batch lacks. */
+export const oneExample = (shape: PartialShape, rank: number): string =>
+  shape.length === rank - 1 ? '; one example is a batch of one: x.expandDims(0)' : '';
+
 /** @throws InvalidArgumentError for another rank. `form` says what the axes are: `[batch, height, width, channels]`. */
 export function checkRank(layer: Layer, shape: PartialShape, rank: number, form: string): void {
   if (checkOne(layer, shape).length !== rank) {
-    fail(layer, `expects input of rank ${rank} ${form}, got ${showShape(shape)}`);
+    fail(layer, `expects input of rank ${rank} ${form}, got ${showShape(shape)}${oneExample(shape, rank)}`);
   }
 }
 

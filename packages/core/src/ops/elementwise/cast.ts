@@ -15,7 +15,7 @@ import { defineElementwise, defineOp, execute1, type Op, opHooks } from '../../d
 import { bools, integers, uniform } from '../../dispatch/samples.ts';
 import { dims } from '../../shapes/dims.ts';
 import { show, showShape } from '../../shapes/shape.ts';
-import { type TensorLike, toTensor } from '../../tensor/convert.ts';
+import { ofStrings, type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, dtypeGroups, hasGradient } from '../../tensor/dtypes.ts';
 import { checkRank } from '../array/moving.ts';
 import { identity } from '../array/shaping.ts';
@@ -50,6 +50,8 @@ export const cast: NamedFunction<[x: TensorLike, dtype: DType], ['x', 'dtype']> 
     // A tensor of its own even so: disposing it, or assigning to the variable it came from, must not touch the other.
     if (value.dtype === dtype) return identity(value);
     if (!dtypeGroups.any.includes(dtype) || value.dtype === 'string') {
+      if (value.dtype === 'string' && dtypeGroups.any.includes(dtype))
+        throw new InvalidArgumentError(`cannot convert string to ${show(dtype)}: ${ofStrings}`, 'Cast');
       throw new InvalidArgumentError(
         `cannot convert ${value.dtype} to ${show(dtype)}; expected one of ${dtypeGroups.any.join(', ')} on both sides`,
         'Cast',

@@ -25,6 +25,7 @@ import {
   knownSize,
   linear,
   numbers,
+  oneExample,
   penalize,
   relu,
   sizesOf,
@@ -198,7 +199,10 @@ export class Dense extends AdaptedLayer {
 
   #check(shape: PartialShape): void {
     if (checkOne(this, shape).length < 2) {
-      fail(this, `expects input of rank 2 or more [batch, ..., n], got ${showShape(shape)}`);
+      fail(
+        this,
+        `expects input of rank 2 or more [batch, ..., n], got ${showShape(shape)}${oneExample(shape, 2)}`,
+      );
     }
     const last = sizesOf(shape).at(-1) ?? null;
     const n = shapeOfWeight(this)?.[0];
