@@ -1,3 +1,5 @@
-/** `tf.keras.preprocessing`: older names of functions of `tf.keras.utils`. */
+/** `tf.keras.preprocessing`: older places of functions of `tf.keras.utils`. */
+
+export { imageDatasetFromDirectory, textDatasetFromDirectory, timeseriesDatasetFromArray } from '@eagre/data';
 export * as image from './keras-preprocessing-image.ts';
 export * as sequence from './keras-preprocessing-sequence.ts';

@@ -27,6 +27,7 @@ import { losses, metrics } from '@eagre/metrics';
 import * as optimizers from '@eagre/optimizers';
 
 export { recomputeGrad as remat } from '@eagre/autodiff';
+export { device, nameScope, Variable } from '@eagre/core';
 export { losses, metrics } from '@eagre/metrics';
 export * as optimizers from '@eagre/optimizers';
 export * as backend from './keras-backend.ts';

@@ -160,3 +160,75 @@ test('a schedule of its configuration', () => {
   expect(again.getConfig()).toEqual(schedule.getConfig());
   expect(again(7)).toBe(schedule(7));
 });
+
+test('recurrent layers tell the options of their cell, and forget their states', () => {
+  const lstm = new tf.layers.LSTM(3, { dropout: 0.1, recurrentDropout: 0.2, useBias: false });
+  expect([lstm.units, lstm.dropout, lstm.recurrentDropout, lstm.useBias, lstm.unitForgetBias]).toEqual([
+    3,
+    0.1,
+    0.2,
+    false,
+    true,
+  ]);
+  expect(lstm.activation).toBe(lstm.cell.activation);
+  expect(lstm.recurrentActivation).toBe(lstm.cell.recurrentActivation);
+  expect(new tf.layers.GRU(2).resetAfter).toBe(true);
+  expect(new tf.layers.SimpleRNN(2).activation).toBe(tf.activations.tanh);
+  const convolved = new tf.layers.ConvLSTM2D(2, 3, { padding: 'same' });
+  expect([convolved.filters, convolved.kernelSize, convolved.padding]).toEqual([2, [3, 3], 'same']);
+  // What is set is in the files as before.
+  expect(tf.layers.LSTM.fromConfig(lstm.getConfig()).getConfig()).toEqual(lstm.getConfig());
+
+  const x = tf.ones([1, 2, 1]);
+  const stateful = new tf.layers.SimpleRNN(1, { stateful: true });
+  const both = new tf.layers.Bidirectional(new tf.layers.GRU(1, { stateful: true }));
+  for (const layer of [stateful, both]) {
+    const first = layer(x) as tf.Tensor;
+    expect((layer(x) as tf.Tensor).array()).not.toEqual(first.array());
+    layer.resetState();
+    expect((layer(x) as tf.Tensor).array()).toEqual(first.array());
+    layer.resetStates();
+    expect((layer(x) as tf.Tensor).array()).toEqual(first.array());
+  }
+});
+
+test('inputShape and outputShape of models, as in Keras', () => {
+  const [a, b] = [tf.Input([3]), tf.Input([4])];
+  const one = new tf.Model(a, new tf.layers.Dense(2)(a));
+  expect([one.inputShape, one.outputShape]).toEqual([
+    [null, 3],
+    [null, 2],
+  ]);
+  const two = new tf.Model([a, b], new tf.layers.Concatenate()([a, b]));
+  expect([two.inputShape, two.outputShape]).toEqual([
+    [
+      [null, 3],
+      [null, 4],
+    ],
+    [null, 7],
+  ]);
+  expect(new tf.Sequential([a, new tf.layers.Dense(2)]).inputShape).toEqual([null, 3]);
+  class Own extends tf.Model {}
+  expect(() => new Own().inputShape).toThrow(tf.errors.FailedPreconditionError);
+});
+
+test('names that Keras has at its top, and older places of data sets', () => {
+  expect([tf.keras.Variable, tf.keras.device, tf.keras.nameScope]).toEqual([
+    tf.Variable,
+    tf.device,
+    tf.nameScope,
+  ]);
+  const { preprocessing, utils } = tf.keras;
+  expect(preprocessing.imageDatasetFromDirectory).toBe(utils.imageDatasetFromDirectory);
+  expect(preprocessing.textDatasetFromDirectory).toBe(utils.textDatasetFromDirectory);
+  expect(preprocessing.timeseriesDatasetFromArray).toBe(utils.timeseriesDatasetFromArray);
+});
+
+test('the length of a dataset', () => {
+  const { Dataset } = tf.data;
+  expect(Dataset.range(10).batch(3).length).toBe(4);
+  expect(() => Dataset.range(10).repeat().length).toThrow(/infinite/);
+  expect(() => Dataset.range(10).filter((n) => n.greater(2)).length).toThrow(
+    tf.errors.FailedPreconditionError,
+  );
+});

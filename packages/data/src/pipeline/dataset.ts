@@ -1,5 +1,5 @@
 // Types in a circle: a dataset has its transformations as methods, each of which is a node that reads another; windows are datasets among elements.
-import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { FailedPreconditionError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import type { PartialShape, SparseTensor, Tensor } from '@eagre/core';
 import { type Arguments, checkFunction, defineMethods, showInConsole, shown } from '@eagre/core/internal';
 import { autographIterate } from '@eagre/graph';
@@ -69,7 +69,7 @@ import {
   snapshotNames,
   windowNames,
 } from './option-names.ts';
-import { checkCount, type DatasetOptions, UNKNOWN_CARDINALITY } from './options.ts';
+import { checkCount, type DatasetOptions, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from './options.ts';
 import { seedWords } from './random.ts';
 import { reduceElements, reduceElementsLater } from './reduce.ts';
 import { tracedElements } from './traced-loop.ts';
@@ -581,6 +581,16 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
   /** Number of elements, or `INFINITE_CARDINALITY` or `UNKNOWN_CARDINALITY`. */
   cardinality(): number {
     return this.node.cardinality();
+  }
+
+  /** `len(dataset)`: the number of elements. @throws FailedPreconditionError for an infinite number, and one that is not known */
+  get length(): number {
+    const n = this.cardinality();
+    if (n >= 0) return n;
+    throw new FailedPreconditionError(
+      `the number of elements is ${n === INFINITE_CARDINALITY ? 'infinite' : 'not known beforehand'}`,
+      'Dataset.length',
+    );
   }
 
   // ---- going through

@@ -372,6 +372,10 @@ export class Model extends Layer {
   get outputs(): readonly KerasTensor[] {
     return this.described.outputs;
   }
+  /** The shape of the symbolic input, with null for the batch; of several a list. @throws FailedPreconditionError as `inputs` */
+  declare readonly inputShape: PartialShape | readonly PartialShape[];
+  /** The same of the output. */
+  declare readonly outputShape: PartialShape | readonly PartialShape[];
   /** @internal What `inputs` and `outputs` are of. */
   get described(): FunctionalGraph {
     if (this._graph !== undefined) return this._graph;
@@ -803,6 +807,10 @@ function argumentsOfModel(args: ModelArguments): ModelArguments {
   ];
 }
 
+const shapesOfAll = (tensors: readonly KerasTensor[]): PartialShape | readonly PartialShape[] =>
+  tensors.length === 1 ? tensors[0].shape : tensors.map(({ shape }) => shape);
+readable(Model.prototype, 'inputShape', (model) => shapesOfAll(model.inputs));
+readable(Model.prototype, 'outputShape', (model) => shapesOfAll(model.outputs));
 takesOptions<ModelOptions, Model>(
   {
     positional: ['inputs', 'outputs'],

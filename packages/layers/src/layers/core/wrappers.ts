@@ -135,6 +135,16 @@ export class Bidirectional extends Layer {
     ];
   }
 
+  /** Has both layers forget their states. */
+  resetStates(): void {
+    this.forwardLayer.resetStates();
+    this.backwardLayer.resetStates();
+  }
+  /** The same as `resetStates`. */
+  resetState(): void {
+    this.resetStates();
+  }
+
   /** As of the layer inside; of a list of both outputs the mask of each. */
   override computeMask(inputs: LayerInput, mask: Mask): Mask {
     const own = this.forwardLayer.computeMask(inputs, mask);

@@ -47,7 +47,7 @@ import {
   stateShapes,
   zeroStates,
 } from './cell.ts';
-import { CellLayer, ofCell, ofLayer } from './recurrent.ts';
+import { CellLayer, ofCell, ofLayer, tellsOfCell } from './recurrent.ts';
 import {
   type CellSchema,
   drops,
@@ -213,9 +213,18 @@ abstract class ConvLSTM extends CellLayer {
       options,
     );
   }
-  get filters(): number {
-    return this.cell.filters;
-  }
+  declare readonly filters: number;
+  declare readonly kernelSize: readonly number[];
+  declare readonly strides: readonly number[];
+  declare readonly padding: Padding;
+  declare readonly dilationRate: readonly number[];
+  declare readonly dataFormat: string;
+  declare readonly activation: Activation;
+  declare readonly recurrentActivation: Activation;
+  declare readonly useBias: boolean;
+  declare readonly unitForgetBias: boolean;
+  declare readonly dropout: number;
+  declare readonly recurrentDropout: number;
   /** @internal */
   protected override checkSequence(shape: PartialShape): void {
     const { cell } = this;
@@ -298,3 +307,4 @@ const ofLayers = {
 takesOptions<ConvLSTM1DArguments, ConvLSTM1D>(ofLayers, ConvLSTM1D);
 takesOptions<ConvLSTM2DArguments, ConvLSTM2D>(ofLayers, ConvLSTM2D);
 takesOptions<ConvLSTM3DArguments, ConvLSTM3D>(ofLayers, ConvLSTM3D);
+tellsOfCell(ConvLSTM, cellOptions);

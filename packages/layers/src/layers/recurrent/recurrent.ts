@@ -2,6 +2,7 @@
 
 import type { Tensor } from '@eagre/core';
 import { argumentsOf, type Dim, dims, runGru, runLstm, takesOptions } from '@eagre/core/internal';
+import type { Activation } from '../../activations.ts';
 import type { FromConfig, LayerOptions } from '../../layer/layer.ts';
 import { regularizer } from '../options.ts';
 import {
@@ -30,6 +31,10 @@ export abstract class CellLayer extends RNN {
 /** A layer whose states are vectors. */
 abstract class UnitsLayer extends CellLayer {
   declare readonly cell: SimpleRNNCell | LSTMCell | GRUCell;
+  declare readonly activation: Activation;
+  declare readonly useBias: boolean;
+  declare readonly dropout: number;
+  declare readonly recurrentDropout: number;
 
   get units(): number {
     return this.cell.units;
@@ -89,6 +94,8 @@ export type LSTMArguments = RNNOptions & LSTMCellArguments;
 export class LSTM extends FusedLayer {
   declare static readonly fromConfig: FromConfig<LSTM>;
   declare readonly cell: LSTMCell;
+  declare readonly recurrentActivation: Activation;
+  declare readonly unitForgetBias: boolean;
 
   constructor(...args: [units: number | LSTMArguments, options?: LSTMOptions]) {
     const options = argumentsOf<LSTMArguments>(LSTM, new.target, args);
@@ -109,6 +116,8 @@ export type GRUArguments = RNNOptions & GRUCellArguments;
 export class GRU extends FusedLayer {
   declare static readonly fromConfig: FromConfig<GRU>;
   declare readonly cell: GRUCell;
+  declare readonly recurrentActivation: Activation;
+  declare readonly resetAfter: boolean;
 
   constructor(...args: [units: number | GRUArguments, options?: GRUOptions]) {
     const options = argumentsOf<GRUArguments>(GRU, new.target, args);
@@ -119,6 +128,18 @@ export class GRU extends FusedLayer {
     const [output, h] = runGru(x, [kernel, recurrentKernel, bias], initial[0]);
     return { output: () => output, last: h, after: [h] };
   }
+}
+
+/** @internal Has layers tell the options of their cell as their own, as in Keras: `lstm.dropout`. */
+export function tellsOfCell(of: abstract new (...args: never) => CellLayer, options: object): void {
+  for (const name of Object.keys(options))
+    if (!(name in of.prototype) && !Object.hasOwn(rnnOptions, name) && name !== 'name')
+      Object.defineProperty(of.prototype, name, {
+        configurable: true,
+        get(this: CellLayer) {
+          return (this.cell as unknown as Readonly<Record<string, unknown>>)[name];
+        },
+      });
 }
 
 /** @internal What such a layer takes: the options of its cell, which reads and writes them, and those of the layer. */
@@ -140,3 +161,6 @@ takesOptions<GRUArguments, GRU>(
   { positional: ['units'], options: ofLayer<GRUCellArguments>(gruOptions) },
   GRU,
 );
+tellsOfCell(SimpleRNN, simpleRNNOptions);
+tellsOfCell(LSTM, lstmOptions);
+tellsOfCell(GRU, gruOptions);

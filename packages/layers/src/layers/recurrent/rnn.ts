@@ -234,6 +234,11 @@ export class RNN extends Layer {
     this.#forgotten = states === null;
   }
 
+  /** The same as `resetStates()`, which forgets them. */
+  resetState(): void {
+    this.resetStates();
+  }
+
   /** @internal What the layer's options are without those of the cell. */
   protected sequenceConfig(): Record<string, unknown> {
     return super.getConfig();
@@ -350,6 +355,7 @@ ownsTemporaries(RNN);
 defineMethods(RNN.prototype, 'RNN', {
   getInitialState: { positional: ['batchSize'] },
   resetStates: { positional: ['states'], required: 0 },
+  resetState: {},
 });
 takesCall({ second: 'initialState', options: { initialState: true, mask: true, training: true } }, RNN);
 
