@@ -15,6 +15,7 @@ import { checkNumber } from './schedule.ts';
 
 /** What all optimizers take. */
 export interface OptimizerOptions {
+  /** How far a step goes: a number, one of `schedules`, or a function of the step; 0.001 unless given, of SGD 0.01. */
   readonly learningRate?: LearningRate;
   /** Before each update, `variable -= variable · weightDecay · learningRate`. */
   readonly weightDecay?: number | null;

@@ -157,8 +157,9 @@ export class Tensor {
   }
 
   /**
-   * The values as nested arrays: numbers, booleans, bigints (int64, uint64), strings or `{ re, im }`; one value for a scalar. The type is that of where it
-   * goes, `const rows: number[][] = x.array()`, or is told, `x.array<number[][]>()`.
+   * The values as nested arrays: numbers, booleans, strings or `{ re, im }`; one value for a scalar. Of int64 and uint64, such as `argmax` gives, they
+   * are bigints, and `x.array()[0] === 1` is never true: write `=== 1n`, or cast to int32 first. The type is that of where it goes,
+   * `const rows: number[][] = x.array()`, or is told, `x.array<number[][]>()`; nothing checks that it is so.
    * @throws ResourceExhaustedError for more than JavaScript arrays should hold, 2²⁵ values and arrays in all; `data()` has no such limit.
    */
   array<T extends NestedArray<Scalar> = NestedArray<Scalar>>(): T {

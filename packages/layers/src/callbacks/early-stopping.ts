@@ -17,9 +17,9 @@ export interface EarlyStoppingOptions extends MonitorOptions {
   readonly patience?: number;
   /** Training also stops when this value is not reached. */
   readonly baseline?: number | null;
-  /** Go back to the weights of the best epoch. */
+  /** Whether training ends with the weights of the best epoch instead of the last one; false unless given. */
   readonly restoreBestWeights?: boolean;
-  /** Epochs to wait before watching. */
+  /** Epochs to wait before watching; 0 unless given. */
   readonly startFromEpoch?: number;
   /** 1: say when training stops, and which weights are taken back. */
   readonly verbose?: 0 | 1;

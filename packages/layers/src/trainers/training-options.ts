@@ -16,6 +16,7 @@ export interface BatchOptions {
   readonly batchSize?: number;
   /** 0 silent, 1 a progress bar, 2 one line per epoch; `'auto'` (default) is 1. */
   readonly verbose?: Verbosity;
+  /** What is told of epochs and batches, such as `new tf.callbacks.EarlyStopping()`. */
   readonly callbacks?: readonly Callback[];
   /** Stop a pass after that many batches. */
   readonly steps?: number;
@@ -40,6 +41,7 @@ export type ValidationData =
   | DatasetFunction;
 
 export interface FitOptions extends Omit<BatchOptions, 'steps'> {
+  /** How often training goes through the data; the number of the last epoch where `initialEpoch` is given. 1 unless given. */
   readonly epochs?: number;
   /** Number of the first epoch, when training goes on. */
   readonly initialEpoch?: number;
@@ -53,7 +55,9 @@ export interface FitOptions extends Omit<BatchOptions, 'steps'> {
   readonly classWeight?: Readonly<Record<number, number>>;
   /** The last part of the examples, as a fraction, is held back for validation; `validationData` overrides it. */
   readonly validationSplit?: number;
+  /** What the model is evaluated on after an epoch, without training: [x, y, sampleWeight?], or batches. Logs have `val_` before these numbers. */
   readonly validationData?: ValidationData;
+  /** The examples in a batch of the validation; `batchSize` unless given. */
   readonly validationBatchSize?: number;
   /** Stop each validation after that many batches. */
   readonly validationSteps?: number;

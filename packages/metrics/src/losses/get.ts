@@ -24,7 +24,9 @@ export interface SerializedLoss {
 type ShortName = 'mse' | 'mae' | 'mape' | 'msle' | 'bce' | 'kld';
 /** Names of losses; those of the classes and Keras's (`mean_squared_error`, `MSE`) are understood too. */
 export type LossName =
-  | ClassNameOf<Uncapitalize<Exclude<keyof typeof classes, 'LossFunctionWrapper' | 'KLDivergence'>>>
+  | ClassNameOf<Uncapitalize<Exclude<keyof typeof classes, 'LossFunctionWrapper' | 'KLDivergence' | 'CTC'>>>
+  | 'CTC'
+  | 'ctc'
   | 'KLDivergence'
   | 'kl_divergence'
   | 'logcosh'

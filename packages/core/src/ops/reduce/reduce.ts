@@ -203,7 +203,8 @@ function position(op: Op, x: TensorLike, axis: number, options: PositionOptions)
   return execute1(op, [value], { axis: normalizeAxis(axis, value.rank, op.name), dtype });
 }
 /**
- * The first position of the largest value along one axis; NaN is passed over. True is larger than false.
+ * The first position of the largest value along one axis; NaN is passed over. True is larger than false. The result is int64 unless `dtype` says
+ * otherwise, so that `array()` holds bigints: compare with `1n`, or ask for `{ dtype: 'int32' }`.
  * @param axis 0 by default, as in TensorFlow (NumPy would look at all elements).
  */
 export const argMax: NamedFunction<
@@ -216,7 +217,7 @@ export const argMax: NamedFunction<
   { dtype: kind.asIs, outputType: kind.asIs },
   (x, axis: number = 0, options) => position(argMaxOp, x, axis, options),
 );
-/** The first position of the smallest value along one axis (0 by default); NaN is passed over. */
+/** The first position of the smallest value along one axis (0 by default); NaN is passed over. The result is int64 as of `argMax`: `array()` holds bigints. */
 export const argMin: NamedFunction<
   [x: TensorLike, axis?: IntegerLike],
   ['x|input', 'axis'],

@@ -197,7 +197,9 @@ export const resize: NamedFunction<
 interface PatchOptions extends FormatOption {
   /** The size by default. */
   readonly strides?: Sizes | null;
+  /** Distance of the pixels of a patch; 1 by default. */
   readonly dilationRate?: Sizes;
+  /** `valid` (whole patches only) by default; `same` puts zeros around. */
   readonly padding?: Padding;
 }
 type Patches<N extends string> = NamedFunction<[images: TensorLike, size: Sizes], [N, 'size'], PatchOptions>;
