@@ -232,3 +232,16 @@ test('the length of a dataset', () => {
     tf.errors.FailedPreconditionError,
   );
 });
+
+test('bounds of the deviation of RandomGaussianBlur may lie above 1, as in Keras', () => {
+  const blur = (sigma: number | readonly [number, number]) =>
+    new tf.layers.RandomGaussianBlur({ factor: [1, 1], kernelSize: 5, sigma, seed: 1 });
+  expect(blur([0.5, 3]).getConfig()['sigma']).toEqual([0.5, 3]);
+  expect(() => blur(3)).toThrow(tf.InvalidArgumentError);
+  expect(() => blur([2, 3])).toThrow(tf.InvalidArgumentError);
+  // Of a point less than a deviation of 1 leaves.
+  const point = tf.oneHot(12, 25).reshape([1, 5, 5, 1]).mul(255);
+  const left = (sigma: readonly [number, number]): number =>
+    tf.max(blur(sigma)(point, { training: true }) as tf.Tensor).item();
+  expect(left([1, 9])).toBeLessThan(left([1, 1]));
+});

@@ -368,7 +368,7 @@ export interface RandomGaussianBlurOptions extends RandomColorOptions {
   readonly factor?: Factor;
   /** Odd; 3 by default. */
   readonly kernelSize?: Size2D;
-  /** The standard deviation, from 0 to 1, or its bounds; 1 by default. */
+  /** The standard deviation, from 0 to 1, or its bounds, of which the upper one may be any; 1 by default. */
   readonly sigma?: Factor;
 }
 
@@ -556,6 +556,16 @@ ownsTemporaries(
 );
 
 const unit: Range = [0, 1];
+/** As in Keras, where only the lower one of two bounds is compared with 1. */
+const deviation: Option<Range> = {
+  ...range(unit, 1),
+  read: (given, name, layer) => {
+    const [low, high] = Array.isArray(given) ? given.toSorted((a, b) => a - b) : [];
+    return Array.isArray(given) && given.length === 2 && low >= 0 && low <= 1 && Number.isFinite(high)
+      ? [low, high]
+      : range(unit, 1).read(given, name, layer);
+  },
+};
 const colored = { valueRange, seed, dataFormat, ...layerOptions };
 const byFactor = (bounds: Range, otherwise?: Factor) =>
   ({
@@ -606,7 +616,7 @@ takesOptions<RandomGaussianBlurOptions, RandomGaussianBlur>(
           return both as readonly [number, number];
         },
       } satisfies Option<readonly [number, number]>,
-      sigma: range(unit, 1),
+      sigma: deviation,
       ...colored,
     },
   },
