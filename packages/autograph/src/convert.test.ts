@@ -150,3 +150,18 @@ test('toGraph takes what is outside from its scope, and names what it lacks', ()
   const asItIs = doNotConvert(f);
   expect(toGraph(asItIs)).toBe(asItIs);
 });
+
+test.each([
+  ["import { tf } from './lib.js';", ''],
+  ["import tf from '#tf';", ''],
+  ["const tf = await import('eagre');", ''],
+  ["const { tf } = await import('./lib.js');", ''],
+  ["const eagre = await import('eagre');", 'eagre'],
+  ["const { function: graph } = await import('eagre');", 'graph'],
+])('a library that another module hands on, or that is imported later, is known: %s', (line, name) => {
+  const call = name === 'graph' ? 'graph' : `${name === '' ? 'tf' : name}.function`;
+  const { code } = convert(`${line}\nexport const f = ${call}((x) => (x > 0 ? 1 : 2));`, {
+    filename: 'a.js',
+  });
+  expect(code).toContain('ag$.ifExp(');
+});

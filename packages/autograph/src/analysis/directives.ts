@@ -1,5 +1,6 @@
 // Which functions of a module are converted.
 import type { Node } from 'oxc-parser';
+import { boundNames } from './names.ts';
 import { bare, children, type Func, isFunction, walk } from './syntax.ts';
 
 /** Modules whose `function` is `tf.function`. */
@@ -37,6 +38,9 @@ export interface Marks {
   readonly library: Library;
 }
 
+/** Whether an import is one of the user's own modules: by a path, or an alias of one. Other packages have a `tf` of their own. */
+const isOwnModule = (from: string): boolean => /^(?:[./#~]|@\/)/.test(from);
+
 /** The names by which a module imports the library. */
 function libraryOf(program: Node): Library {
   const namespaces = new Set<string>();
@@ -53,6 +57,12 @@ function libraryOf(program: Node): Library {
     const from = node.source?.value ?? '';
     if (from === 'eagre' || from.startsWith('eagre/') || from.startsWith('@eagre/')) imported = true;
     if (node.type !== 'ImportDeclaration') continue;
+    // What another module hands on is told by its name.
+    const handedOn = isOwnModule(from) && node.specifiers.some((s) => s.local.name === 'tf');
+    if (handedOn) {
+      namespaces.add('tf');
+      imported = true;
+    }
     const known = LIBRARIES.includes(from);
     const assertion = ASSERTS.has(from);
     if (!known && !assertion) continue;
@@ -68,6 +78,27 @@ function libraryOf(program: Node): Library {
       else if (known && (name === 'function' || name === 'tfFunction')) functions.add(specifier.local.name);
     }
   }
+  walk(program, (node) => {
+    if (node.type !== 'VariableDeclarator' || !node.init) return true;
+    const init = bare(node.init);
+    const call = init.type === 'AwaitExpression' ? bare(init.argument) : init;
+    if (call.type !== 'ImportExpression') return true;
+    const from = call.source.type === 'Literal' ? String(call.source.value) : '';
+    const [known, own] = [LIBRARIES.includes(from), isOwnModule(from)];
+    if (node.id.type === 'Identifier') {
+      if (known || (own && node.id.name === 'tf')) namespaces.add(node.id.name);
+      imported ||= known || (own && node.id.name === 'tf') || from.startsWith('@eagre/');
+    } else if (node.id.type === 'ObjectPattern')
+      for (const p of node.id.properties) {
+        const [name] = boundNames(p);
+        if (name === undefined) continue;
+        const key = p.type === 'Property' && p.key.type === 'Identifier' ? p.key.name : '';
+        if (known && (key === 'function' || key === 'tfFunction')) functions.add(name);
+        else if ((own && name === 'tf') || (known && key === 'default')) namespaces.add(name);
+        imported ||= known || (own && name === 'tf') || from.startsWith('@eagre/');
+      }
+    return true;
+  });
   return { namespaces, functions, asserts, imported };
 }
 

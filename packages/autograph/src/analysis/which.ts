@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 export const MODULES: RegExp = /\.(?:[jt]sx?|m[jt]s)(?:\?|$)/;
 export const PACKAGES: RegExp = /[\\/]node_modules[\\/]/;
 /** What every module that can have something to convert says. */
-export const SAYS: RegExp = /eagre|use autograph/;
+export const SAYS: RegExp = /eagre|use autograph|\btf\b/;
 
 const slashed = (path: string): string => path.replaceAll('\\', '/');
 

@@ -28,7 +28,7 @@ import type { Profile } from '../inspect/profile.ts';
 import type { GraphValue } from '../ir/graph.ts';
 import { isMeasured } from '../ir/graph-bodies.ts';
 import { type Signature, TensorSpec } from '../ir/tensor-spec.ts';
-import { withConversion } from '../tracing/conversion.ts';
+import { conversion, withConversion } from '../tracing/conversion.ts';
 import { RetracingWatch } from '../tracing/retracing.ts';
 import { checkSignature, conform } from '../tracing/signature.ts';
 import { isStrings } from '../tracing/strings.ts';
@@ -43,6 +43,7 @@ import {
   results,
 } from '../tracing/structure.ts';
 import { FunctionTracer, type TracedCall } from '../tracing/tracer.ts';
+import { warnOfUnconverted } from '../tracing/unconverted.ts';
 import { AtomicFunction } from './atomic-function.ts';
 import { ConcreteFunction, specOf } from './concrete-function.ts';
 import { MeasuredFunction, runnable, type TraceResult } from './measured.ts';
@@ -156,6 +157,8 @@ export class PolymorphicFunction {
   /** How many of its traces are being made, in each other. */
   #depth = 0;
   readonly #retracing: RetracingWatch;
+  /** Whether the function's text has been looked at. */
+  #looked = false;
   #last: Last | undefined;
 
   /** @throws InvalidArgumentError for what is no function, or no option of one. */
@@ -527,6 +530,10 @@ export class PolymorphicFunction {
     measured?: ReadonlyMap<number, number>,
     forFile = false,
   ): TraceResult {
+    if (!this.#looked && this.#autograph && !conversion.refused) {
+      this.#looked = true;
+      warnOfUnconverted(this.#fn, this.#name, args);
+    }
     const { tensors } = forFile ? flattenForFile(args) : flattenKinds(args);
     const dtypes = tensors.map((t) => t.dtype);
     const once = (mayCreate: boolean): TraceResult & { readonly made: boolean } => {
