@@ -27,6 +27,7 @@ export type { FunctionCallOptions, SignatureOptions } from './pipeline/element-f
 export type { State } from './pipeline/iterator.ts';
 export {
   AUTOTUNE,
+  type Count,
   type DatasetOptions,
   INFINITE_CARDINALITY,
   UNKNOWN_CARDINALITY,

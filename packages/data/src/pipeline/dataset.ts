@@ -69,7 +69,13 @@ import {
   snapshotNames,
   windowNames,
 } from './option-names.ts';
-import { checkCount, type DatasetOptions, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from './options.ts';
+import {
+  type Count,
+  checkCount,
+  type DatasetOptions,
+  INFINITE_CARDINALITY,
+  UNKNOWN_CARDINALITY,
+} from './options.ts';
 import { seedWords } from './random.ts';
 import { reduceElements, reduceElementsLater } from './reduce.ts';
 import { tracedElements } from './traced-loop.ts';
@@ -81,8 +87,9 @@ import { tracedElements } from './traced-loop.ts';
  *     const batches = tf.data.Dataset.fromTensorSlices([images, labels]).shuffle(10_000).batch(32).prefetch(tf.data.AUTOTUNE);
  *     for (const [x, y] of batches) …
  *
- * Functions of elements get the items of a tuple one by one: `.map((image, label) => [image.div(255), label])`. They are traced, as by
- * `tf.function`; async functions, functions of strings, and those with `{ runEagerly: true }` run as plain code for each element.
+ * Functions of elements get the items of a tuple one by one: `.map((image, label) => [image.div(255), label])`, or take the tuple
+ * apart, `([image, label]) => …`. They are traced, as by `tf.function`; async functions, functions of strings, and those with
+ * `{ runEagerly: true }` run as plain code for each element.
  * All methods throw InvalidArgumentError for arguments and elements that do not fit.
  */
 export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
@@ -128,19 +135,19 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
   }
 
   /** Numbers as scalars: `range(stop)`, `range(start, stop, step)`; int64 by default. */
-  static range(stop: number, options?: RangeOptions | null): Dataset<Tensor>;
-  static range(start: number, stop: number, options?: RangeOptions | null): Dataset<Tensor>;
-  static range(start: number, stop: number, step: number, options?: RangeOptions | null): Dataset<Tensor>;
+  static range(stop: Count, options?: RangeOptions | null): Dataset<Tensor>;
+  static range(start: Count, stop: Count, options?: RangeOptions | null): Dataset<Tensor>;
+  static range(start: Count, stop: Count, step: Count, options?: RangeOptions | null): Dataset<Tensor>;
   static range(
-    options: RangeOptions & { readonly start?: number; readonly stop: number; readonly step?: number },
+    options: RangeOptions & { readonly start?: Count; readonly stop: Count; readonly step?: Count },
   ): Dataset<Tensor>;
   static range(first?: unknown, second?: unknown, step: unknown = 1, options: unknown = {}): Dataset<Tensor> {
     const [start, stop] = second === undefined ? [0, first] : [first ?? 0, second];
     return new Dataset(
       new RangeNode(
-        start as number,
-        stop as number,
-        step as number,
+        start as Count,
+        stop as Count,
+        step as Count,
         (options as RangeOptions).outputType ?? 'int64',
       ),
     );
@@ -240,9 +247,9 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
   }
 
   /** [number, element], from `start` on; numbers are int64. */
-  enumerate(...args: Arguments<[start?: number], ['start']>): Dataset<[Tensor, T]>;
-  enumerate(start = 0): Dataset<[Tensor, T]> {
-    checkCount(start, 'start', 'Dataset.enumerate', Number.MIN_SAFE_INTEGER);
+  enumerate(...args: Arguments<[start?: Count], ['start']>): Dataset<[Tensor, T]>;
+  enumerate(first: Count = 0): Dataset<[Tensor, T]> {
+    const start = checkCount(first, 'start', 'Dataset.enumerate', Number.MIN_SAFE_INTEGER);
     const n = this.cardinality();
     // A range has rows in any order, where the input has.
     const numbers = n >= 0 ? new RangeNode(start, start + n, 1, 'int64') : new CounterNode(start, 1, 'int64');
@@ -327,14 +334,14 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
   // ---- batches
 
   /** Stacks consecutive elements along a new first axis. */
-  batch(...args: Arguments<[batchSize: number], ['batchSize'], BatchOptions>): Dataset<T>;
-  batch(batchSize: number, options: BatchOptions = {}): Dataset<T> {
+  batch(...args: Arguments<[batchSize: Count], ['batchSize'], BatchOptions>): Dataset<T>;
+  batch(batchSize: Count, options: BatchOptions = {}): Dataset<T> {
     return new Dataset(new BatchNode(this.node, batchSize, options));
   }
 
   /** Stacks elements that are padded at the end of each axis to the same shape. */
-  paddedBatch(...args: Arguments<[batchSize: number], ['batchSize'], PaddedBatchOptions>): Dataset<T>;
-  paddedBatch(batchSize: number, options: PaddedBatchOptions = {}): Dataset<T> {
+  paddedBatch(...args: Arguments<[batchSize: Count], ['batchSize'], PaddedBatchOptions>): Dataset<T>;
+  paddedBatch(batchSize: Count, options: PaddedBatchOptions = {}): Dataset<T> {
     return new Dataset(new PaddedBatchNode(this.node, batchSize, options));
   }
 
@@ -342,10 +349,10 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
    * Batches of elements whose first sizes differ: ragged tensors in the places of tensors of such a size.
    */
   raggedBatch(
-    ...args: Arguments<[batchSize: number], ['batchSize'], RaggedBatchOptions>
+    ...args: Arguments<[batchSize: Count], ['batchSize'], RaggedBatchOptions>
   ): Dataset<T extends Tensor ? Ragged : { -readonly [K in keyof T]: Tensor | Ragged }>;
   raggedBatch(
-    batchSize: number,
+    batchSize: Count,
     options: RaggedBatchOptions = {},
   ): Dataset<T extends Tensor ? Ragged : { -readonly [K in keyof T]: Tensor | Ragged }> {
     return new Dataset(new RaggedBatchNode(this.node, batchSize, options));
@@ -356,9 +363,9 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
    * @param rowShape null for a size that is that of the largest element of the batch.
    */
   sparseBatch(
-    ...args: Arguments<[batchSize: number, rowShape: PartialShape], ['batchSize', 'rowShape']>
+    ...args: Arguments<[batchSize: Count, rowShape: PartialShape], ['batchSize', 'rowShape']>
   ): Dataset<SparseTensor>;
-  sparseBatch(batchSize: number, rowShape: PartialShape): Dataset<SparseTensor> {
+  sparseBatch(batchSize: Count, rowShape: PartialShape): Dataset<SparseTensor> {
     return new Dataset(new SparseBatchNode(this.node, batchSize, rowShape));
   }
 
@@ -368,16 +375,14 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
   }
 
   /** Batches of another size, or of several sizes in turn, of the same elements. */
-  rebatch(
-    ...args: Arguments<[batchSize: number | readonly number[]], ['batchSize'], BatchOptions>
-  ): Dataset<T>;
-  rebatch(batchSize: number | readonly number[], options: BatchOptions = {}): Dataset<T> {
+  rebatch(...args: Arguments<[batchSize: Count | readonly Count[]], ['batchSize'], BatchOptions>): Dataset<T>;
+  rebatch(batchSize: Count | readonly Count[], options: BatchOptions = {}): Dataset<T> {
     return new Dataset(new RebatchNode(this.node, batchSize, options));
   }
 
   /** Consecutive elements as datasets: one for each component of the elements. */
-  window(...args: Arguments<[size: number], ['size'], WindowOptions>): Dataset<Windowed<T>>;
-  window(size: number, options: WindowOptions = {}): Dataset<Windowed<T>> {
+  window(...args: Arguments<[size: Count], ['size'], WindowOptions>): Dataset<Windowed<T>>;
+  window(size: Count, options: WindowOptions = {}): Dataset<Windowed<T>> {
     return new Dataset(new WindowNode(this.node, size, options));
   }
 
@@ -445,32 +450,32 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
    * Draws elements from a buffer of the next `bufferSize`; with all of them in the buffer (`UNKNOWN_CARDINALITY`, or a size of at least their
    * number), every order is equally likely.
    */
-  shuffle(...args: Arguments<[bufferSize: number], ['bufferSize'], ShuffleOptions>): Dataset<T>;
-  shuffle(bufferSize: number, options: ShuffleOptions = {}): Dataset<T> {
+  shuffle(...args: Arguments<[bufferSize: Count], ['bufferSize'], ShuffleOptions>): Dataset<T>;
+  shuffle(bufferSize: Count, options: ShuffleOptions = {}): Dataset<T> {
     return new Dataset(new ShuffleNode(this.node, bufferSize, options));
   }
 
   /** The elements `count` times; without an end if it is not given or -1. */
-  repeat(...args: Arguments<[count?: number], ['count']>): Dataset<T>;
-  repeat(count?: number): Dataset<T> {
+  repeat(...args: Arguments<[count?: Count], ['count']>): Dataset<T>;
+  repeat(count?: Count): Dataset<T> {
     return new Dataset(new RepeatNode(this.node, count));
   }
 
   /** The first `count` elements; all with -1. */
-  take(...args: Arguments<[count: number], ['count']>): Dataset<T>;
-  take(count: number): Dataset<T> {
+  take(...args: Arguments<[count: Count], ['count']>): Dataset<T>;
+  take(count: Count): Dataset<T> {
     return new Dataset(new TakeNode(this.node, count));
   }
 
   /** All but the first `count` elements; none with -1. */
-  skip(...args: Arguments<[count: number], ['count']>): Dataset<T>;
-  skip(count: number): Dataset<T> {
+  skip(...args: Arguments<[count: Count], ['count']>): Dataset<T>;
+  skip(count: Count): Dataset<T> {
     return new Dataset(new SkipNode(this.node, count));
   }
 
   /** Elements `index`, `index + numShards`, …: what one of several workers reads. */
-  shard(...args: Arguments<[numShards: number, index: number], ['numShards', 'index']>): Dataset<T>;
-  shard(numShards: number, index: number): Dataset<T> {
+  shard(...args: Arguments<[numShards: Count, index: Count], ['numShards', 'index']>): Dataset<T>;
+  shard(numShards: Count, index: Count): Dataset<T> {
     return new Dataset(new ShardNode(this.node, numShards, index));
   }
 
@@ -543,8 +548,8 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
    * Has up to `bufferSize` elements made ahead: at once where they have to be waited for, and otherwise when this thread has nothing else to
    * do, as while `await step.runAsync(batch)` computes on another one.
    */
-  prefetch(...args: Arguments<[bufferSize: number], ['bufferSize']>): Dataset<T>;
-  prefetch(bufferSize: number): Dataset<T> {
+  prefetch(...args: Arguments<[bufferSize: Count], ['bufferSize']>): Dataset<T>;
+  prefetch(bufferSize: Count): Dataset<T> {
     return new Dataset(new PrefetchNode(this.node, bufferSize));
   }
 
@@ -555,8 +560,8 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
   }
 
   /** Says how many elements there are. A pass that finds another number throws FailedPreconditionError. */
-  assertCardinality(...args: Arguments<[expectedCardinality: number], ['expectedCardinality']>): Dataset<T>;
-  assertCardinality(expectedCardinality: number): Dataset<T> {
+  assertCardinality(...args: Arguments<[expectedCardinality: Count], ['expectedCardinality']>): Dataset<T>;
+  assertCardinality(expectedCardinality: Count): Dataset<T> {
     return new Dataset(new AssertCardinalityNode(this.node, expectedCardinality));
   }
 

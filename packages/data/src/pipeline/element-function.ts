@@ -49,6 +49,20 @@ export function isAsyncFunction(fn: unknown): boolean {
 export function argumentsOf(element: Element): readonly Element[] {
   return Array.isArray(element) ? (element as readonly Element[]) : [element];
 }
+
+const oneList = /^(?:async\s*)?(?:function\b[^(]*)?\(\s*\[[^\][]*\]\s*,?\s*\)/;
+
+/**
+ * A function of the items of a tuple. `([x, y]) => …` means the tuple where its first item is a tensor, which nobody takes apart instead of
+ * the second item; a first item that is a tuple is taken apart itself.
+ */
+export function ofItems(fn: Fn): Fn {
+  if (typeof fn !== 'function' || fn.length !== 1 || !oneList.test(Function.prototype.toString.call(fn)))
+    return fn;
+  const whole = fn as unknown as (element: unknown) => unknown;
+  return (...items: readonly unknown[]) =>
+    whole(items.length > 1 && items[0] instanceof Tensor ? items : items[0]);
+}
 function specsOf(spec: ElementSpec): readonly ElementSpec[] {
   return Array.isArray(spec) ? (spec as readonly ElementSpec[]) : [spec];
 }
@@ -92,7 +106,8 @@ export class ElementFunction {
     options: FunctionCallOptions & SignatureOptions,
     what: string,
   ): ElementFunction {
-    return new ElementFunction(fn, spec === null ? null : specsOf(spec), options, what);
+    const how = isAsyncFunction(fn) ? { ...options, runEagerly: true } : options;
+    return new ElementFunction(ofItems(fn), spec === null ? null : specsOf(spec), how, what);
   }
 
   /** Whether it runs as plain code, once for each element. */

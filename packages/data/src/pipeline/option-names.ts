@@ -16,13 +16,14 @@ import type { SampleOptions } from '../transformations/sample.ts';
 import type { ShuffleOptions } from '../transformations/shuffle.ts';
 import type { WindowOptions } from '../transformations/window.ts';
 import type { FunctionCallOptions, SignatureOptions } from './element-function.ts';
+import type { Count } from './options.ts';
 
 /** Options of `Dataset.counter`. */
 export interface CounterOptions extends RangeOptions {
   /** The first number; 0 unless given. */
-  readonly start?: number;
+  readonly start?: Count;
   /** From one to the next; 1 unless given. */
-  readonly step?: number;
+  readonly step?: Count;
 }
 /** Options of `Dataset.random`. */
 export interface RandomOptions {

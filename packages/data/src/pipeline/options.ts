@@ -1,4 +1,5 @@
-import { InvalidArgumentError } from '@eagre/backend';
+import { dtypeTraits, InvalidArgumentError } from '@eagre/backend';
+import { Tensor } from '@eagre/core';
 import { checkOneOf, determinism, shown } from '@eagre/core/internal';
 import { AutoShardPolicy } from './auto-shard-policy.ts';
 import { Options, plainOptions } from './dataset-options.ts';
@@ -64,8 +65,20 @@ function set(options: Readonly<Record<string, unknown>>): DatasetOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
+/** A number, also as a scalar tensor: elements of datasets are. */
+export type Count = number | Tensor;
+
+/** The number that a scalar tensor of numbers holds; anything else as it is, for those that check it. */
+export function plainNumber(value: Count): number {
+  if (!(value instanceof Tensor) || value.rank !== 0) return value as number;
+  const { integer, floating } = dtypeTraits[value.dtype];
+  if (!integer && !floating) return value as unknown as number;
+  return Number(value.item());
+}
+
 /** An integer of at least `least`. @throws InvalidArgumentError otherwise. */
-export function checkCount(value: number, name: string, what: string, least = 1): number {
+export function checkCount(given: Count, name: string, what: string, least = 1): number {
+  const value = plainNumber(given);
   if (!Number.isSafeInteger(value) || value < least)
     throw new InvalidArgumentError(
       `${name} must be an integer of at least ${least}, got ${shown(value)}`,
@@ -78,7 +91,8 @@ export function checkCount(value: number, name: string, what: string, least = 1)
 const MOST_AT_ONCE = 2 ** 20;
 
 /** `value` or AUTOTUNE, as a number of calls, files or datasets at once. @throws InvalidArgumentError for more than a million. */
-export function checkParallel(value: number, name: string, what: string, chosen: number): number {
+export function checkParallel(given: Count, name: string, what: string, chosen: number): number {
+  const value = plainNumber(given);
   if (value === AUTOTUNE) return chosen;
   if (checkCount(value, name, what) > MOST_AT_ONCE)
     throw new InvalidArgumentError(`${name} must be at most ${MOST_AT_ONCE}, got ${value}`, what);

@@ -12,7 +12,7 @@ import {
   type Step,
 } from '../pipeline/iterator.ts';
 import { count, fields, list, PositionIterator } from '../pipeline/node.ts';
-import { INFINITE_CARDINALITY } from '../pipeline/options.ts';
+import { type Count, INFINITE_CARDINALITY, plainNumber } from '../pipeline/options.ts';
 import { Rng, type SeedWords, seedWords } from '../pipeline/random.ts';
 import { RowsNode } from './rows.ts';
 
@@ -45,8 +45,9 @@ export class RangeNode extends RowsNode {
   readonly kind = 'Range';
   readonly #rows: RowAccess;
 
-  constructor(start: number, stop: number, step: number, dtype: DType) {
+  constructor(...[from, to, by, dtype]: readonly [start: Count, stop: Count, step: Count, dtype: DType]) {
     const what = 'Dataset.range';
+    const [start, stop, step] = [from, to, by].map(plainNumber);
     checkNumeric(dtype, what);
     const whole = !dtypeTraits[dtype].floating;
     for (const [name, v] of Object.entries({ start, stop, step })) {
@@ -80,7 +81,8 @@ export class CounterNode implements DatasetNode {
   readonly #start: number;
   readonly #step: number;
 
-  constructor(start: number, step: number, dtype: DType) {
+  constructor(from: Count, by: Count, dtype: DType) {
+    const [start, step] = [plainNumber(from), plainNumber(by)];
     for (const [name, v] of Object.entries({ start, step })) {
       if (
         !Number.isFinite(v) ||

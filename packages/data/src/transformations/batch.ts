@@ -27,7 +27,7 @@ import {
   until,
 } from '../pipeline/iterator.ts';
 import { count, fields, UnaryIterator, UnaryNode } from '../pipeline/node.ts';
-import { checkCount, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
+import { type Count, checkCount, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
 import { Stacker } from '../pipeline/stacker.ts';
 import { SliceRows } from '../sources/rows.ts';
 
@@ -62,8 +62,8 @@ export class BatchNode extends UnaryNode {
   readonly size: number;
   readonly whole: boolean;
 
-  constructor(input: DatasetNode, size: number, { dropRemainder = false }: BatchOptions) {
-    checkCount(size, 'batchSize', 'Dataset.batch');
+  constructor(input: DatasetNode, batchSize: Count, { dropRemainder = false }: BatchOptions) {
+    const size = checkCount(batchSize, 'batchSize', 'Dataset.batch');
     super(input, specOfBatch(input.spec, dropRemainder ? size : null));
     this.size = size;
     this.whole = dropRemainder;
@@ -218,15 +218,11 @@ export class RebatchNode extends UnaryNode {
   readonly sizes: readonly number[];
   readonly whole: boolean;
 
-  constructor(
-    input: DatasetNode,
-    sizes: number | readonly number[],
-    { dropRemainder = false }: BatchOptions,
-  ) {
+  constructor(input: DatasetNode, sizes: Count | readonly Count[], { dropRemainder = false }: BatchOptions) {
     const what = 'Dataset.rebatch';
-    const all = Array.isArray(sizes) ? [...(sizes as readonly number[])] : [sizes as number];
-    if (all.length === 0) throw new InvalidArgumentError('batchSize must contain at least one size', what);
-    for (const size of all) checkCount(size, 'batchSize', what);
+    const given = Array.isArray(sizes) ? (sizes as readonly Count[]) : [sizes as Count];
+    if (given.length === 0) throw new InvalidArgumentError('batchSize must contain at least one size', what);
+    const all = given.map((size) => checkCount(size, 'batchSize', what));
     const [size] = all as [number, ...number[]];
     const isOne = all.every((s) => s === size);
     super(

@@ -16,7 +16,7 @@ import {
 } from '../pipeline/iterator.ts';
 import { later } from '../pipeline/later.ts';
 import { CountingIterator, UnaryIterator, UnaryNode } from '../pipeline/node.ts';
-import { INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
+import { type Count, INFINITE_CARDINALITY, plainNumber, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
 
 /** Leaves out what throws. */
 export class IgnoreErrorsNode extends UnaryNode {
@@ -64,8 +64,9 @@ export class AssertCardinalityNode extends UnaryNode {
   readonly kind = 'AssertCardinality';
   readonly expected: number;
 
-  constructor(input: DatasetNode, expected: number) {
+  constructor(input: DatasetNode, given: Count) {
     super(input);
+    const expected = plainNumber(given);
     if (!Number.isSafeInteger(expected) || expected < UNKNOWN_CARDINALITY)
       throw new InvalidArgumentError(
         `expected a number of elements, INFINITE_CARDINALITY or UNKNOWN_CARDINALITY, got ${shown(expected)}`,

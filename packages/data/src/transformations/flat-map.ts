@@ -1,7 +1,7 @@
 // `flatMap` and `interleave`: datasets made for each element.
 import { InvalidArgumentError } from '@eagre/backend';
 import { type Element, isDataset } from '../elements/structure.ts';
-import { argumentsOf, type SignatureOptions } from '../pipeline/element-function.ts';
+import { argumentsOf, ofItems, type SignatureOptions } from '../pipeline/element-function.ts';
 import {
   type Awaitable,
   after,
@@ -10,21 +10,29 @@ import {
   type IterationContext,
 } from '../pipeline/iterator.ts';
 import { UnaryNode } from '../pipeline/node.ts';
-import { AUTOTUNE, checkCount, checkParallel, inOrder, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
+import {
+  AUTOTUNE,
+  type Count,
+  checkCount,
+  checkParallel,
+  inOrder,
+  plainNumber,
+  UNKNOWN_CARDINALITY,
+} from '../pipeline/options.ts';
 import { conformNode } from './conform.ts';
 import { dividedInput } from './divided-input.ts';
 import { InterleaveIterator } from './interleave-iterator.ts';
 
 export interface InterleaveOptions extends SignatureOptions {
   /** How many datasets are read from at a time; 16 unless set, also for AUTOTUNE. */
-  readonly cycleLength?: number;
+  readonly cycleLength?: Count;
   /** How many elements are taken from one before the next; 1 unless set. */
-  readonly blockLength?: number;
+  readonly blockLength?: Count;
   /**
    * From how many of the datasets elements are asked for at once, where they have to be waited for: up to `blockLength` of each are kept
    * ready. At most `cycleLength`, which AUTOTUNE is; 1 unless set. What nobody has to wait for is not asked for ahead.
    */
-  readonly numParallelCalls?: number;
+  readonly numParallelCalls?: Count;
   /** With false, elements of parallel calls come as they are ready. Otherwise as `withOptions` says: in turn, unless it says otherwise. */
   readonly deterministic?: boolean;
 }
@@ -47,17 +55,17 @@ export class InterleaveNode extends UnaryNode {
       throw new InvalidArgumentError(`expected a function, got ${typeof fn}`, what);
     super(input, options.outputSignature ?? null);
     this.kind = kind;
-    this.#fn = fn;
+    this.#fn = ofItems(fn);
     this.#what = what;
     const { cycleLength = AUTOTUNE, numParallelCalls = 1 } = options;
     // Without a length of its own the cycle is long enough for the calls that are wanted.
-    const chosen = Math.max(CYCLE, Number(numParallelCalls));
+    const chosen = Math.max(CYCLE, Number(plainNumber(numParallelCalls)));
     this.#cycle = checkParallel(cycleLength, 'cycleLength', what, chosen);
     this.#block = checkCount(options.blockLength ?? 1, 'blockLength', what);
     this.#parallel = checkParallel(numParallelCalls, 'numParallelCalls', what, this.#cycle);
     if (this.#parallel > this.#cycle)
       throw new InvalidArgumentError(
-        `numParallelCalls must be AUTOTUNE or at most cycleLength, got ${numParallelCalls} for a cycleLength of ${this.#cycle}`,
+        `numParallelCalls must be AUTOTUNE or at most cycleLength, got ${plainNumber(numParallelCalls)} for a cycleLength of ${this.#cycle}`,
         what,
       );
     this.#deterministic = options.deterministic;

@@ -22,16 +22,16 @@ import {
   until,
 } from '../pipeline/iterator.ts';
 import { closeAll, fields, flag, list, UnaryNode } from '../pipeline/node.ts';
-import { checkCount, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
+import { type Count, checkCount, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
 import { ElementsNode } from '../sources/elements.ts';
 import { CallingIterator } from './calling-iterator.ts';
 import { conformNode } from './conform.ts';
 
 export interface GroupByWindowOptions extends FunctionCallOptions, SignatureOptions {
   /** How many elements of a key make a group. */
-  readonly windowSize?: number;
+  readonly windowSize?: Count;
   /** The same for each key. One of both is given. */
-  readonly windowSizeFunc?: (key: number) => number;
+  readonly windowSizeFunc?: (key: number) => Count;
 }
 /** How many elements of a key make a group. @throws InvalidArgumentError unless that is said once. */
 export function groupSizes({ windowSize, windowSizeFunc }: GroupByWindowOptions): (key: number) => number {
@@ -40,7 +40,7 @@ export function groupSizes({ windowSize, windowSizeFunc }: GroupByWindowOptions)
     throw new InvalidArgumentError('give either windowSize or windowSizeFunc', what);
   if (windowSizeFunc !== undefined)
     return (key) => checkCount(windowSizeFunc(key), 'windowSizeFunc(key)', what);
-  const size = checkCount(windowSize as number, 'windowSize', what);
+  const size = checkCount(windowSize as Count, 'windowSize', what);
   return () => size;
 }
 

@@ -25,14 +25,14 @@ import {
 } from '../pipeline/iterator.ts';
 import { later } from '../pipeline/later.ts';
 import { list, UnaryIterator, UnaryNode } from '../pipeline/node.ts';
-import { checkParallel, inOrder } from '../pipeline/options.ts';
+import { type Count, checkParallel, inOrder } from '../pipeline/options.ts';
 import { Stacker } from '../pipeline/stacker.ts';
 import { type BlockFunction, blockFunction } from '../pipeline/vectorize.ts';
 import { CallingIterator } from './calling-iterator.ts';
 
 export interface MapOptions extends FunctionCallOptions, SignatureOptions {
   /** How many calls of an async function may be under way at once, in the order of the elements; AUTOTUNE is 16. */
-  readonly numParallelCalls?: number;
+  readonly numParallelCalls?: Count;
   /** With false, results of parallel calls come as they are ready. Otherwise as `withOptions` says: in order, unless it says otherwise. */
   readonly deterministic?: boolean;
 }

@@ -16,7 +16,7 @@ import { TensorSpec } from '@eagre/graph';
 import { type ElementSpec, flattenSpec, mapSpec, mapTensorSpec } from '../elements/element-spec.ts';
 import { type Element, mapLeaves } from '../elements/structure.ts';
 import type { DatasetNode } from '../pipeline/iterator.ts';
-import { checkCount } from '../pipeline/options.ts';
+import { type Count, checkCount } from '../pipeline/options.ts';
 import { leavesOf, strings } from '../pipeline/stacker.ts';
 import type { BatchOptions } from './batch.ts';
 import { ListBatchNode } from './list-batch.ts';
@@ -76,9 +76,9 @@ export class PaddedBatchNode extends ListBatchNode {
   readonly #shapes: readonly (PartialShape | null)[] | null;
   readonly #values: readonly (TensorLike | null)[] | TensorLike | null;
 
-  constructor(input: DatasetNode, size: number, options: PaddedBatchOptions) {
+  constructor(input: DatasetNode, batchSize: Count, options: PaddedBatchOptions) {
     const { dropRemainder = false, paddedShapes, paddingValues = null } = options;
-    checkCount(size, 'batchSize', what);
+    const size = checkCount(batchSize, 'batchSize', what);
     const { spec } = input;
     if (
       spec === null &&

@@ -16,7 +16,13 @@ import {
   until,
 } from '../pipeline/iterator.ts';
 import { CountingIterator, count, fields, flag, UnaryNode } from '../pipeline/node.ts';
-import { checkCount, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
+import {
+  type Count,
+  checkCount,
+  INFINITE_CARDINALITY,
+  plainNumber,
+  UNKNOWN_CARDINALITY,
+} from '../pipeline/options.ts';
 import { rowsOf } from '../pipeline/stacker.ts';
 import { disposeAll } from './map.ts';
 
@@ -38,9 +44,10 @@ export class TakeNode extends UnaryNode {
   readonly kind = 'Take';
   readonly count: number;
 
-  constructor(input: DatasetNode, wanted: number) {
+  constructor(input: DatasetNode, wanted: Count) {
     super(input);
-    this.count = wanted === -1 ? Number.POSITIVE_INFINITY : checkCount(wanted, 'count', 'Dataset.take', 0);
+    this.count =
+      plainNumber(wanted) === -1 ? Number.POSITIVE_INFINITY : checkCount(wanted, 'count', 'Dataset.take', 0);
   }
 
   override cardinality(): number {
@@ -86,9 +93,12 @@ export class SkipNode extends UnaryNode {
   readonly kind = 'Skip';
   readonly count: number;
 
-  constructor(input: DatasetNode, skipped: number) {
+  constructor(input: DatasetNode, skipped: Count) {
     super(input);
-    this.count = skipped === -1 ? Number.POSITIVE_INFINITY : checkCount(skipped, 'count', 'Dataset.skip', 0);
+    this.count =
+      plainNumber(skipped) === -1
+        ? Number.POSITIVE_INFINITY
+        : checkCount(skipped, 'count', 'Dataset.skip', 0);
   }
 
   override cardinality(): number {
@@ -147,7 +157,7 @@ export class ShardNode extends UnaryNode {
   /** Whether a distribution strategy says how many parts there are, and which this is. */
   readonly isHint: boolean;
 
-  constructor(input: DatasetNode, numShards: number, index: number) {
+  constructor(input: DatasetNode, numShards: Count, index: Count) {
     super(input);
     this.isHint = numShards === SHARD_HINT && index === SHARD_HINT;
     if (this.isHint) {
@@ -156,9 +166,9 @@ export class ShardNode extends UnaryNode {
     }
     this.shards = checkCount(numShards, 'numShards', 'Dataset.shard');
     this.index = checkCount(index, 'index', 'Dataset.shard', 0);
-    if (index >= numShards)
+    if (this.index >= this.shards)
       throw new InvalidArgumentError(
-        `index must be below numShards, got ${index} of ${numShards}`,
+        `index must be below numShards, got ${this.index} of ${this.shards}`,
         'Dataset.shard',
       );
   }
@@ -209,10 +219,10 @@ export class RepeatNode extends UnaryNode {
   readonly kind = 'Repeat';
   readonly #count: number;
 
-  constructor(input: DatasetNode, times: number | undefined) {
+  constructor(input: DatasetNode, times: Count | undefined) {
     super(input);
     this.#count =
-      times === undefined || times === -1
+      times === undefined || plainNumber(times) === -1
         ? Number.POSITIVE_INFINITY
         : checkCount(times, 'count', 'Dataset.repeat', 0);
   }

@@ -15,7 +15,7 @@ import {
 } from '../pipeline/iterator.ts';
 import { later } from '../pipeline/later.ts';
 import { fields, flag, list, UnaryIterator, UnaryNode } from '../pipeline/node.ts';
-import { AUTOTUNE, checkCount } from '../pipeline/options.ts';
+import { AUTOTUNE, type Count, checkCount, plainNumber } from '../pipeline/options.ts';
 import { preparing } from '../pipeline/preparing.ts';
 import { stackElements } from '../pipeline/stacker.ts';
 import { disposeAll } from './map.ts';
@@ -28,9 +28,12 @@ export class PrefetchNode extends UnaryNode {
   readonly kind = 'Prefetch';
   readonly size: number;
 
-  constructor(input: DatasetNode, bufferSize: number) {
+  constructor(input: DatasetNode, bufferSize: Count) {
     super(input);
-    this.size = bufferSize === AUTOTUNE ? AHEAD : checkCount(bufferSize, 'bufferSize', 'Dataset.prefetch', 0);
+    this.size =
+      plainNumber(bufferSize) === AUTOTUNE
+        ? AHEAD
+        : checkCount(bufferSize, 'bufferSize', 'Dataset.prefetch', 0);
   }
 
   iterate(context: IterationContext): ElementIterator {

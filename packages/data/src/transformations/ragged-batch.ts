@@ -6,7 +6,7 @@ import { RaggedTensorSpec, TensorSpec } from '@eagre/graph';
 import { type ElementSpec, flattenSpec, mapSpec } from '../elements/element-spec.ts';
 import { type Element, mapLeaves } from '../elements/structure.ts';
 import type { DatasetNode } from '../pipeline/iterator.ts';
-import { checkCount } from '../pipeline/options.ts';
+import { type Count, checkCount } from '../pipeline/options.ts';
 import { leavesOf, raggedOf, stackTensors } from '../pipeline/stacker.ts';
 import type { BatchOptions } from './batch.ts';
 import { ListBatchNode } from './list-batch.ts';
@@ -23,10 +23,10 @@ export class RaggedBatchNode extends ListBatchNode {
   readonly kind = 'RaggedBatch';
   readonly #splits: 'int32' | 'int64';
 
-  constructor(input: DatasetNode, size: number, options: RaggedBatchOptions) {
+  constructor(input: DatasetNode, batchSize: Count, options: RaggedBatchOptions) {
     const name = 'Dataset.raggedBatch';
     const { dropRemainder = false, rowSplitsDtype = 'int64' } = options;
-    checkCount(size, 'batchSize', name);
+    const size = checkCount(batchSize, 'batchSize', name);
     if (rowSplitsDtype !== 'int64' && rowSplitsDtype !== 'int32')
       throw new InvalidArgumentError(
         `rowSplitsDtype must be int64 or int32, got ${shown(rowSplitsDtype)}`,

@@ -17,7 +17,7 @@ import {
 } from '../pipeline/iterator.ts';
 import { later } from '../pipeline/later.ts';
 import { count, fields, flag, list, UnaryNode } from '../pipeline/node.ts';
-import { checkCount, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
+import { type Count, checkCount, plainNumber, UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
 import { type Rng, seedWords } from '../pipeline/random.ts';
 import { type Draws, Seeds } from '../sources/numbers.ts';
 import { partOfNode } from './part.ts';
@@ -34,11 +34,11 @@ export class ShuffleNode extends UnaryNode {
   readonly #buffer: number;
   readonly #seeds: Seeds;
 
-  constructor(input: DatasetNode, bufferSize: number, options: ShuffleOptions, seeds?: Seeds) {
+  constructor(input: DatasetNode, bufferSize: Count, options: ShuffleOptions, seeds?: Seeds) {
     super(input);
     // As in TensorFlow, `shuffle(dataset.cardinality())` works also where that is not known.
     this.#buffer =
-      bufferSize === UNKNOWN_CARDINALITY
+      plainNumber(bufferSize) === UNKNOWN_CARDINALITY
         ? Number.POSITIVE_INFINITY
         : checkCount(bufferSize, 'bufferSize', 'Dataset.shuffle');
     this.#seeds =

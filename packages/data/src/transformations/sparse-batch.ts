@@ -6,7 +6,7 @@ import { SparseTensorSpec, TensorSpec } from '@eagre/graph';
 import type { ElementSpec } from '../elements/element-spec.ts';
 import type { Element } from '../elements/structure.ts';
 import type { DatasetNode } from '../pipeline/iterator.ts';
-import { checkCount } from '../pipeline/options.ts';
+import { type Count, checkCount } from '../pipeline/options.ts';
 import { ListBatchNode } from './list-batch.ts';
 
 const OP = 'Dataset.sparseBatch';
@@ -17,8 +17,8 @@ export class SparseBatchNode extends ListBatchNode {
   readonly #rowShape: PartialShape;
 
   /** @param rowShape the shape of a row; null (or -1) for a size that is that of the largest element of the batch. */
-  constructor(input: DatasetNode, size: number, rowShape: PartialShape) {
-    checkCount(size, 'batchSize', OP);
+  constructor(input: DatasetNode, batchSize: Count, rowShape: PartialShape) {
+    const size = checkCount(batchSize, 'batchSize', OP);
     if (!Array.isArray(rowShape))
       throw new InvalidArgumentError('rowShape must be a list of sizes, with null for those that vary', OP);
     const row: PartialShape = rowShape.map((n: number | null) => (n === -1 ? null : n));

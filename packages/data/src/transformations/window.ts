@@ -16,14 +16,14 @@ import {
 } from '../pipeline/iterator.ts';
 import { later } from '../pipeline/later.ts';
 import { count, fields, flag, list, UnaryIterator, UnaryNode } from '../pipeline/node.ts';
-import { checkCount } from '../pipeline/options.ts';
+import { type Count, checkCount } from '../pipeline/options.ts';
 import { ElementsNode } from '../sources/elements.ts';
 
 export interface WindowOptions {
   /** From the start of one window to the start of the next; `size` unless set. */
-  readonly shift?: number;
+  readonly shift?: Count;
   /** From one element of a window to the next; 1 unless set. */
-  readonly stride?: number;
+  readonly stride?: Count;
   /** Whether windows at the end that are not full are left out. */
   readonly dropRemainder?: boolean;
 }
@@ -35,7 +35,7 @@ export class WindowNode extends UnaryNode {
   readonly stride: number;
   readonly whole: boolean;
 
-  constructor(input: DatasetNode, size: number, options: WindowOptions) {
+  constructor(input: DatasetNode, size: Count, options: WindowOptions) {
     const what = 'Dataset.window';
     super(
       input,
