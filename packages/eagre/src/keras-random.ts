@@ -1,6 +1,7 @@
 /** `tf.keras.random`. */
 import {
   add,
+  argsort,
   type DType,
   type IntegerLike,
   InvalidArgumentError,
@@ -14,10 +15,13 @@ import {
 import {
   checkDType,
   defineFunction,
+  dims,
   kerasDefaults,
   kind,
   type NamedFunction,
+  normalizeAxis,
   shown,
+  sizeValue,
   toTensor,
 } from '@eagre/core/internal';
 import { SeedGenerator } from '@eagre/layers';
@@ -46,6 +50,10 @@ function seeded(seed: Seed | undefined): { readonly seed?: random.SeedSource } {
   return { seed: { next: () => [seed, given++] } };
 }
 
+/** The seed of TensorFlow's functions of a seed that Keras makes of an integer; null for others. */
+const kerasSeed = (seed: Seed | undefined): [number, number] | null =>
+  typeof seed === 'number' ? [seed % (2 ** 31 - 2), 0] : null;
+
 /** Numbers of beta distributions. @param shape of the result, to which alpha and beta, both above 0, broadcast */
 export const beta: NamedFunction<
   [shape: ShapeLike, alpha: TensorLike, beta: TensorLike],
@@ -68,8 +76,12 @@ export const categorical: NamedFunction<
   'keras.random.categorical',
   { logits: kind.tensor, numSamples: kind.size },
   { dtype: kind.asIs, seed: kind.asIs },
-  (logits, numSamples, { dtype = 'int32', seed }) =>
-    random.categorical(logits, numSamples, { dtype, ...seeded(seed) }),
+  (logits, numSamples, { dtype = 'int32', seed }) => {
+    const own = kerasSeed(seed);
+    return own === null
+      ? random.categorical(logits, numSamples, { dtype, ...seeded(seed) })
+      : random.statelessCategorical(logits, numSamples, own, { dtype });
+  },
 );
 
 /** Numbers of gamma distributions. @param shape of the result, to which alpha, above 0, broadcasts */
@@ -96,6 +108,11 @@ export const shuffle: NamedFunction<
   { seed: kind.asIs },
   (x, axis: IntegerLike = 0, { seed }) => {
     const t = toTensor(x);
+    const own = kerasSeed(seed);
+    if (own !== null) {
+      const size = sizeValue(dims(t)[normalizeAxis(axis as number, t.rank)], 'int32');
+      return t.gather(argsort(random.statelessUniform([size], own)), axis);
+    }
     if (axis === 0) return random.shuffle(t, seeded(seed));
     return random.shuffle(t.moveAxis(axis as number, 0), seeded(seed)).moveAxis(0, axis as number);
   },
@@ -114,13 +131,19 @@ const usual = <O extends Drawn>(
   name: string,
   options: Readonly<Record<string, true>>,
   of: () => Random['normal'] | Random['uniform'],
+  ofSeed: () => Random['statelessNormal'] | Random['statelessUniform'],
 ): NamedFunction<[shape: ShapeLike], ['shape'], O> =>
   defineFunction<NamedFunction<[shape: ShapeLike], ['shape'], Drawn>>(
     `keras.random.${name}`,
     { shape: true },
     { ...options, dtype: true, seed: true },
-    (shape, { seed, ...given }) =>
-      (of() as Random['normal'])(shape, { ...given, dtype: given.dtype ?? floatOf(), ...seeded(seed) }),
+    (shape, { seed, ...given }) => {
+      const own = kerasSeed(seed);
+      const dtype = given.dtype ?? floatOf();
+      return own === null
+        ? (of() as Random['normal'])(shape, { ...given, dtype, ...seeded(seed) })
+        : (ofSeed() as Random['statelessNormal'])(shape, own, { ...given, dtype });
+    },
   ) as unknown as NamedFunction<[shape: ShapeLike], ['shape'], O>;
 const floatOf = (): 'float32' => kerasDefaults.floatx as 'float32';
 
@@ -129,18 +152,21 @@ export const normal: NamedFunction<[shape: ShapeLike], ['shape'], Normal> = /* @
   'normal',
   { mean: true, stddev: true },
   () => random.normal,
+  () => random.statelessNormal,
 );
 /** Normally distributed numbers within two standard deviations of the mean; of `tf.keras.config.floatx()` by default. */
 export const truncatedNormal: NamedFunction<[shape: ShapeLike], ['shape'], Normal> = /* @__PURE__ */ usual(
   'truncatedNormal',
   { mean: true, stddev: true },
   () => random.truncatedNormal,
+  () => random.statelessTruncatedNormal,
 );
 /** Evenly distributed numbers from minval up to maxval; of `tf.keras.config.floatx()` by default. */
 export const uniform: NamedFunction<[shape: ShapeLike], ['shape'], Uniform> = /* @__PURE__ */ usual(
   'uniform',
   { minval: true, maxval: true },
   () => random.uniform,
+  () => random.statelessUniform,
 );
 
 /** Integers from minval up to maxval, which is not among them; int32 by default. */
@@ -152,8 +178,12 @@ export const randint: NamedFunction<
   'keras.random.randint',
   { shape: true, minval: true, maxval: true },
   { dtype: true, seed: true },
-  (shape, minval, maxval, { dtype = 'int32', seed }) =>
-    random.uniform(shape, { dtype, minval, maxval, ...seeded(seed) }),
+  (shape, minval, maxval, { dtype = 'int32', seed }) => {
+    const own = kerasSeed(seed);
+    return own === null
+      ? random.uniform(shape, { dtype, minval, maxval, ...seeded(seed) })
+      : random.statelessUniform(shape, own, { dtype, minval, maxval });
+  },
 );
 
 /** x with a share `rate` of its elements at 0 and the others scaled up. */
@@ -166,8 +196,13 @@ export const dropout: NamedFunction<
   'keras.random.dropout',
   { inputs: true, rate: true },
   { noiseShape: true, seed: true },
-  (inputs, rate, { noiseShape, seed }) =>
-    nn.dropout(inputs, rate, { ...(noiseShape ? { noiseShape } : {}), ...seeded(seed) }),
+  (inputs, rate, { noiseShape, seed }) => {
+    const own = kerasSeed(seed);
+    const shape = noiseShape ? { noiseShape } : {};
+    return own === null || rate === 0 || rate === 1
+      ? nn.dropout(inputs, rate, { ...shape, ...seeded(seed) })
+      : nn.experimental.statelessDropout(inputs, rate, own, shape);
+  },
 );
 
 // A step halves what is left of the counts, of which there are fewer than 2^31.

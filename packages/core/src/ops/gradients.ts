@@ -201,7 +201,9 @@ export const geluTanhGrad: BinaryFunction = defineSlope(
     const rest = s.sub(1, s.mul(t, t));
     return s.mul(s.add(s.add(t, 1), s.mul(s.mul(x, rest), inner)), 0.5);
   },
-  (x) => {
+  (given) => {
+    // Further out it is 0, and powers of 16 bits would be infinite.
+    const x = given.clipByValue(-30, 30);
     const squared = x.square();
     const t = x.mul(squared.mul(geluCubic).add(1)).mul(geluScale).tanh();
     const inner = squared
@@ -209,7 +211,8 @@ export const geluTanhGrad: BinaryFunction = defineSlope(
       .add(1)
       .mul(geluScale);
     const bend = squared.mul(3 * geluCubic * geluScale);
-    return oneMinus(t.square()).mul(inner.add(bend).sub(x.mul(t).mul(inner.square())));
+    const rest = oneMinus(t.square());
+    return rest.mul(inner.add(bend)).sub(x.mul(t).mul(rest.mul(inner)).mul(inner));
   },
 );
 

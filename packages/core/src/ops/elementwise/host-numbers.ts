@@ -55,12 +55,31 @@ function gammaPrefix(a: number, x: number): number {
   return Math.sqrt(a / (2 * Math.PI)) * Math.exp(a * logOneMinus((x - a) / a) - stirlingRest(a));
 }
 
+/** From where on the series would need too many terms: about √a of them. */
+const LARGE = 1e8;
+/** The incomplete gamma function of a large a: the first term of the uniform asymptotic expansion (Temme, 1979), the rest of which is below 1e-9 / √a. */
+function largeIncomplete(a: number, x: number, upper: boolean): number {
+  const off = (x - a) / a;
+  // η²/2 = off − log(1 + off), of the sign of off; by its series where the difference would lose digits.
+  const half =
+    Math.abs(off) < 1e-3
+      ? off * off * (1 / 2 - off * (1 / 3 - off * (1 / 4 - off / 5)))
+      : off - Math.log1p(off);
+  const eta = Math.sign(off) * Math.sqrt(2 * half);
+  const correction = Math.abs(eta) < 1e-3 ? -1 / 3 + eta / 12 : 1 / off - 1 / eta;
+  const rest = (Math.exp(-a * half) / Math.sqrt(2 * Math.PI * a)) * correction;
+  const tail = gammaIncomplete(0.5, a * half, true) / 2;
+  const side = off > 0 === upper ? tail : 1 - tail;
+  return upper ? side + rest : side - rest;
+}
+
 /** The incomplete gamma function, lower or upper: a series where x is small, else a continued fraction. */
 export function gammaIncomplete(a: number, x: number, upper: boolean): number {
   if (!(a > 0) || !(x >= 0)) return Number.NaN;
   if (x === 0) return upper ? 1 : 0;
   if (x === Number.POSITIVE_INFINITY) return upper ? 0 : 1;
   if (a === Number.POSITIVE_INFINITY) return upper ? 1 : 0;
+  if (a > LARGE) return largeIncomplete(a, x, upper);
   const prefix = gammaPrefix(a, x);
   if (x < a + 1) {
     let term = 1 / a;

@@ -99,7 +99,7 @@ defineMethods(Discretization.prototype, 'Discretization', {
   adapt: { positional: ['data'], objects: ['data'] },
 });
 
-/** How many of ascending boundaries are at most x: a search by halves, all elements at once. */
+/** How many of ascending boundaries are at most x, all where x is NaN: a search by halves, all elements at once. */
 function binsOf(x: Tensor, boundaries: readonly number[]): Tensor {
   const table = constant([...boundaries], x.dtype);
   let found = x.mul(0).cast('int32');
@@ -110,7 +110,7 @@ function binsOf(x: Tensor, boundaries: readonly number[]): Tensor {
     const value = table.gather(next.minimum(boundaries.length).sub(1));
     found = where(next.lessEqual(boundaries.length).logicalAnd(value.lessEqual(x)), next, found);
   }
-  return found;
+  return x.isNan().where(boundaries.length, found);
 }
 
 // ---- about equally full bins, of what does not fit into memory (as Keras finds them)

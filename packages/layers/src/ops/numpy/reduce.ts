@@ -244,9 +244,11 @@ function quantiles(
   else if (method === 'nearest') found = at(exact.round());
   else if (method === 'midpoint') found = at(low).add(at(high)).mul(0.5);
   else {
-    const part = exact.sub(low).cast(x.dtype);
-    const first = at(low);
-    found = first.add(at(high).sub(first).mul(part));
+    // As Keras: at a number itself, its share is 1 and that of the one below 0, so that q has a gradient there.
+    const below = high.sub(1).maximum(0);
+    const above = below.add(1).minimum(last.cast('float64'));
+    const share = above.sub(exact).cast(x.dtype);
+    found = at(above).mulNoNan(share.neg().add(1)).add(at(below).mulNoNan(share));
   }
   const missing = skips ? count.equal(0) : count.less(all);
   const result = missing.where(NaN, found);
