@@ -87,6 +87,7 @@ class Among extends tf.distribute.Strategy {
       collectives: {
         size: count,
         rank: index,
+        nameOf: (rank) => `worker ${rank}`,
         allReduce: alone,
         allGather: alone,
         broadcast: alone,

@@ -80,6 +80,7 @@ const hooks: ReadonlySet<string> = new Set([
   'valueOf',
   'updateStep',
   // Of layers, for the library itself.
+  'arranged',
   'attributeMetrics',
   'ensureBuilt',
   'toIntegers',

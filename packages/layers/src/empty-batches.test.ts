@@ -73,9 +73,10 @@ function usable(
 
 // What takes strings, and what cannot be called.
 const others = ['InputLayer', 'Wrapper', 'HashedCrossing', 'StringLookup', 'TextVectorization'];
+const vocabularies: Readonly<Record<string, object>> = { IntegerLookup: { vocabulary: [1, 2] } };
 test.each(layerClasses.filter(([name]) => !others.includes(name)))('%s', (name, Class) => {
   const found = usable(
-    () => new Class(...requiredArguments(name)),
+    () => new Class(...requiredArguments(name), ...(name in vocabularies ? [vocabularies[name]] : [])),
     /^(Random|Resizing|CenterCrop)/.test(name),
   );
   if (found === null) throw new Error(`${name} takes none of the inputs`);

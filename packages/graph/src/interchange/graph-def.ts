@@ -654,8 +654,9 @@ class Writer {
         const assigned = node.type === 'AssignVariableOp' ? node.attrs['variable'] : null;
         if (assigned instanceof Variable) this.#assign(node, name, assigned, control);
         else this.#op(node, name, control);
-        // Several nodes may stand for one.
-        if (isOrdered && graph.runsWhole) host = this.#written.get(node)?.name ?? name;
+        // Several nodes may stand for one, and none for a check that ops cannot say.
+        const isWritten = this.#nodes.length > from;
+        if (isOrdered && isWritten && graph.runsWhole) host = this.#written.get(node)?.name ?? name;
       }
       if (node.device !== '')
         for (let i = from; i < this.#nodes.length; i++)

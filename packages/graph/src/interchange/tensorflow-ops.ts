@@ -443,7 +443,7 @@ const translations: Readonly<Record<string, Translate>> = {
   Abs: (node) =>
     isComplex(input(node).dtype) ? { ...(complexParts(node) as TensorFlowOp), op: 'ComplexAbs' } : null,
   Shape: (node) => ({ op: 'Shape', inputs: [0], attrs: { T: type(input(node).dtype), out_type: int32 } }),
-  ConcatV2: (node) => {
+  ConcatV2: (node): TensorFlowOp => {
     // TensorFlow's has at least two.
     if (node.inputs.length === 1)
       return { op: 'Identity', inputs: [0], attrs: { T: type(input(node).dtype) } };

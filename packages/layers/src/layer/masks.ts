@@ -90,7 +90,7 @@ export function invokeMasked(
   const called = ours ? call() : withMasks(args, masks, call);
   if (told || !layer.supportsMasking) return called;
   const { y } = called;
-  const before = (handed?.['mask'] ?? options['mask'] ?? masks[0] ?? null) as Mask;
+  const before = inTensors(handed?.['mask'] ?? options['mask'] ?? masks[0] ?? null);
   const after: Mask = layer.computeMask(args[0] as LayerInput, isSome(before) ? before : null);
   return { y, masks: listed(after) };
 }
@@ -144,6 +144,13 @@ function handedMasks(
   return own.length === 0 ? null : Object.fromEntries(own);
 }
 
+/** A mask, whose numbers may have been given as such. */
+const inTensors = (mask: unknown): Mask => (isPlain(mask) ? toTensor(mask as TensorLike) : (mask as Mask));
+const isPlain = (mask: unknown): boolean =>
+  Array.isArray(mask)
+    ? mask.length > 0 && mask.every(isPlain)
+    : ArrayBuffer.isView(mask) || typeof mask === 'boolean' || typeof mask === 'number';
+
 const isTensorLike = (value: unknown): boolean => value !== undefined && value !== null;
 
 /** Gives the outputs of a layer or model their masks, for what comes behind it. */
@@ -172,7 +179,7 @@ export function callMasked(
   const handed = handedMasks(layer, args, masks, options, ours);
   const y = call(handed === null ? options : { ...options, ...handed });
   if ((layer.passesOn && ours) || !layer.supportsMasking) return y;
-  const before = (handed?.['mask'] ?? options['mask'] ?? masks[0] ?? null) as Mask;
+  const before = inTensors(handed?.['mask'] ?? options['mask'] ?? masks[0] ?? null);
   const after = layer.computeMask(tensors, isSome(before) ? before : null);
   if (isSome(after)) tellMasks(listed<Tensor>(y as never), listed(after));
   return y;

@@ -199,9 +199,10 @@ class IterableBatches implements Batches {
     this.#source = source;
     this.#names = names;
     this.#divided = divided;
-    const { length, cardinality } = source as { length?: unknown; cardinality?: unknown };
+    const { cardinality } = source as { cardinality?: unknown };
     // A dataset of tf.data tells its number of batches, or -1 if it has no end and -2 if it does not know.
-    const count: unknown = typeof cardinality === 'function' ? cardinality.call(source) : length;
+    const count: unknown =
+      typeof cardinality === 'function' ? cardinality.call(source) : (source as { length?: unknown }).length;
     this.steps = typeof count === 'number' && count >= 0 ? count : undefined;
     this.endless = typeof cardinality === 'function' && count === -1;
   }

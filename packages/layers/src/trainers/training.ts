@@ -77,6 +77,7 @@ export async function fit(
       : validation(
           model,
           validationData,
+          y !== undefined && y !== null,
           validationBatchSize,
           limitedSteps(validationSteps, 'validationSteps', 'fit'),
         );
@@ -227,14 +228,16 @@ function warnOfEnd(epochs: number): void {
 function validation(
   model: Model,
   data: ValidationData,
+  needsTargets: boolean,
   batchSize: number | undefined,
   steps: number | undefined,
 ): (callbacks: CallbackRun, checkSignal: CheckSignal) => Promise<Logs> {
   const options = { batchSize, steps, shuffle: false, names: namesOf(model), strategy: strategyOf(model) };
-  const isList = Array.isArray(data) && data.length >= 1 && data.length <= 3;
-  if (!isSource(data) && !isList && !(data instanceof Tensor) && !isByName(data))
+  const isList = Array.isArray(data) && data.length >= (needsTargets ? 2 : 1) && data.length <= 3;
+  const isInputs = !needsTargets && (data instanceof Tensor || isByName(data));
+  if (!isSource(data) && !isList && !isInputs)
     throw new InvalidArgumentError(
-      'validationData must be [x, y], [x, y, sampleWeight], an iterable of batches, or, where fit has no targets, x',
+      'validationData must be [x, y] or [x, y, sampleWeight], an iterable of batches, or x where fit has no targets',
       'fit',
     );
   const batches = isList

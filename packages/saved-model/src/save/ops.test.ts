@@ -40,7 +40,8 @@ function wrongNodes(nodes: readonly tensorflow.NodeDef[], functions: ReadonlySet
     for (const each of signature.attrs.values()) {
       const value = attr.get(each.name);
       if (value === undefined && each.isRequired) wrong.push(`${name} (${op}) lacks ${each.name}`);
-      const size = value?.i ?? Object.values(value?.list ?? {})[0]?.length;
+      const [list] = Object.values(value?.list ?? {}) as (readonly unknown[])[];
+      const size = value?.i ?? list?.length;
       if (size !== undefined && each.least > 0 && Number(size) < each.least)
         wrong.push(`${name} (${op}) has ${each.name} ${size}, below ${each.least}`);
       const dtype = value?.type;

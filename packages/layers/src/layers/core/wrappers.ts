@@ -104,7 +104,7 @@ export class Bidirectional extends Layer {
     const given =
       states === undefined || states === null
         ? undefined
-        : ([states].flat(Number.POSITIVE_INFINITY) as readonly Tensor[]);
+        : ([states].flat(Number.POSITIVE_INFINITY) as unknown as readonly Tensor[]);
     const n = stateSizes(this.forwardLayer.cell).length;
     const run = (layer: RNN, states: readonly Tensor[] | undefined): Tensor[] => {
       const y: Tensor | readonly Tensor[] = layer.invoke(x, {

@@ -560,10 +560,9 @@ const unit: Range = [0, 1];
 const deviation: Option<Range> = {
   ...range(unit, 1),
   read: (given, name, layer) => {
-    const [low, high] = Array.isArray(given) ? given.toSorted((a, b) => a - b) : [];
-    return Array.isArray(given) && given.length === 2 && low >= 0 && low <= 1 && Number.isFinite(high)
-      ? [low, high]
-      : range(unit, 1).read(given, name, layer);
+    const isPair = Array.isArray(given) && given.length === 2 && given.every(Number.isFinite);
+    const [low, high] = isPair ? [Math.min(...given), Math.max(...given)] : [-1, -1];
+    return low >= 0 && low <= 1 ? [low, high] : range(unit, 1).read(given, name, layer);
   },
 };
 const colored = { valueRange, seed, dataFormat, ...layerOptions };
