@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Alias, Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
-import { bundleSources, dependentsOf, entries } from './tools/test-bundle.ts';
+import { bundleSources, dependentsOf, entries, needs } from './tools/test-bundle.ts';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
@@ -37,6 +37,32 @@ function aliases(folder: string): Alias[] {
 // Everything that tests draw at random comes from this seed; `pnpm fuzz` sets others.
 const seed = process.env.EAGRE_FUZZ_SEED ?? '1';
 
+/** What makes a process like new for a test file of a package, as far as the package can know it. */
+function sharedProcess(folder: string): string[] {
+  const has = (name: string): boolean => name === folder || needs(folder, name);
+  return ['core', 'layers'].filter(has).map((name) => `${root}packages/${name}/src/testing/new-${name}.ts`);
+}
+
+/**
+ * How a test file runs is said by its name. Most share a process with the others of their package; those that change it (its environment, its
+ * devices, its memory) have one of their own. What takes long is in `pnpm test:deep`.
+ */
+const lanes = [
+  { lane: '', ending: '.test.ts', isolate: false },
+  { lane: ':process', ending: '.process.test.ts', isolate: true },
+  { lane: ':deep', ending: '.deep.test.ts', isolate: true },
+];
+const endings = lanes.map(({ ending }) => ending);
+
+/** The endings of the test files of a package. */
+function endingsIn(folder: string): ReadonlySet<string | undefined> {
+  const files = ['src', 'tests']
+    .filter((name) => existsSync(`${folder}/${name}`))
+    .flatMap((name) => readdirSync(`${folder}/${name}`, { recursive: true, encoding: 'utf8' }));
+  // The last one that fits is the longest.
+  return new Set(files.map((file) => endings.findLast((ending) => file.endsWith(ending))));
+}
+
 /** Gives the properties of a test file the seed. Behind the file's code, so that lines keep their numbers; tests run later. */
 const seedProperties: Plugin = {
   name: 'seed-properties',
@@ -63,11 +89,22 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     env: { EAGRE_FUZZ_SEED: seed },
-    projects: members.map(({ name, folder }) => ({
-      extends: true,
-      root: folder,
-      resolve: { alias: aliases(basename(folder)) },
-      test: { name, include: ['{src,tests}/**/*.test.ts'] },
-    })),
+    projects: members.flatMap(({ name, folder }) => {
+      const found = endingsIn(folder);
+      return lanes
+        .filter(({ ending }) => found.has(ending))
+        .map(({ lane, ending, isolate }) => ({
+          extends: true,
+          root: folder,
+          resolve: { alias: aliases(basename(folder)) },
+          test: {
+            name: `${name}${lane}`,
+            include: [`{src,tests}/**/*${ending}`],
+            exclude: lane === '' ? endings.slice(1).map((other) => `**/*${other}`) : [],
+            isolate,
+            setupFiles: isolate ? [] : sharedProcess(basename(folder)),
+          },
+        }));
+    }),
   },
 });

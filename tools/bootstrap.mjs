@@ -1,4 +1,4 @@
-// Runs `npm start` and `npm test` on a machine with nothing but Node: only built-in modules, and files beside this one.
+// Runs `npm start`, `npm test` and `npm run test:deep` on a machine with nothing but Node: only built-in modules, and files beside this one.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -34,13 +34,22 @@ if (command === 'start') {
   console.log('Building the native addon and the packages (kept for the next time).');
   await build([...turbo, '--filter=@eagre/examples^...']);
   run('pnpm', ['--silent', '--dir', 'apps/examples', 'run', 'start', ...args]);
-} else if (command === 'test') {
+} else if (command === 'test' || command === 'test:deep') {
   console.log('Building the native addon (kept for the next time).');
   await build(turbo);
-  const report = ['--reporter=default', '--reporter=json', '--outputFile.json=runs/tests.json'];
-  run('pnpm', ['exec', 'vitest', 'run', ...report, ...args]);
+  const deep = command === 'test:deep';
+  run('pnpm', [
+    'exec',
+    'vitest',
+    'run',
+    deep ? '--project=*:deep' : '--project=!*:deep',
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=runs/${deep ? 'deep-tests' : 'tests'}.json`,
+    ...args,
+  ]);
 } else {
-  fail('Usage: node tools/bootstrap.mjs start|test [arguments]');
+  fail('Usage: node tools/bootstrap.mjs start|test|test:deep [arguments]');
 }
 
 /** Runs turbo, and says every few seconds how far it is; what it says itself is shown if it fails. */

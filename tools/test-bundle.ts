@@ -30,21 +30,26 @@ export const entries: ReadonlyMap<string, Entry> = new Map(
   ),
 );
 
+const dependencies = new Map(
+  folders.map((name) => {
+    const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
+      readFileSync(`${root}packages/${name}/package.json`, 'utf8'),
+    );
+    return [name, Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })];
+  }),
+);
+
 /** The folders of the packages that need a package, itself too: its tests run on the sources of these. */
 export function dependentsOf(folder: string): ReadonlySet<string> {
-  const needs = new Map(
-    folders.map((name) => {
-      const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
-        readFileSync(`${root}packages/${name}/package.json`, 'utf8'),
-      );
-      return [name, Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })];
-    }),
-  );
   const found = new Set([folder]);
   for (const name of found)
-    for (const [other, names] of needs) if (names.includes(nameOf(name))) found.add(other);
+    for (const [other, names] of dependencies) if (names.includes(nameOf(name))) found.add(other);
   return found;
 }
+
+/** Whether a package needs another one, or one that needs it. */
+export const needs = (folder: string, other: string): boolean =>
+  folder !== other && dependentsOf(other).has(folder);
 
 /**
  * Bundles all packages into a folder.

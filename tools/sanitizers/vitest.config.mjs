@@ -6,10 +6,10 @@ import base from '../../vitest.config.ts';
 // The tests that say something about native code, with time for it.
 const chosen = {
   // A page of a browser has none.
-  '@eagre/testing': ['src/**/!(webgpu-browser).test.ts'],
+  '@eagre/testing': ['src/**/!(webgpu-browser.deep).test.ts'],
   '@eagre/backend-native': ['src/**/*.test.ts'],
   // Transforms and factorizations have kernels that no sample of the conformance suite is large enough for.
-  eagre: ['tests/processes.test.ts', 'tests/signal.test.ts', 'tests/matrices.test.ts'],
+  eagre: ['tests/processes.deep.test.ts', 'tests/signal.test.ts', 'tests/matrices.test.ts'],
 };
 // A file that has moved must not leave its tests out unseen.
 for (const file of chosen.eagre) {

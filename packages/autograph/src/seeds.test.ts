@@ -135,6 +135,7 @@ function ran(f: Plain, args: readonly Tensor[]): Omit<Call, 'args'> {
     outputs.length === 0
       ? floats(args).map((x) => core.zeros(x.shape))
       : tape.gradient(outputs, floats(args), { unconnectedGradients: 'zero' });
+  tape.dispose();
   return { value: values(value) as Nested, gradients: values(found) as Nested[], printed };
 }
 

@@ -343,6 +343,7 @@ describe.each(listBackends().map((b) => b.name))('on %s', (backend) => {
         const bends =
           ddx === undefined ? [] : first === null ? [null] : outer.gradient(first as tf.Tensor, inputs);
         outer.dispose();
+        tape.dispose();
         return [value, slopes, bends];
       };
       const inputs = x.map((v) => tf.constant(v as number[]));

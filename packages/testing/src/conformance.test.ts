@@ -1,14 +1,5 @@
 import '@eagre/backend-js';
 import '@eagre/backend-native';
-import './remote.ts';
-import { listBackends } from '@eagre/backend';
-import { expect, it } from 'vitest';
-import { conformanceSuite } from './conformance-suite.ts';
+import { floatsSuite } from './conformance-suite.ts';
 
-const others = listBackends().filter((b) => b.name !== 'js');
-
-it('runs against the native backend', () => {
-  expect(others.map((b) => b.name)).toContain('native');
-});
-
-for (const { name } of others) conformanceSuite(name);
+floatsSuite('native');

@@ -9,9 +9,9 @@ import { generator, hasFloats, materialize } from './values.ts';
 
 const differentiable = [...listOps().values()].filter((op) => op.notDifferentiable === undefined);
 
-/** Tests the gradients of all ops on a backend, and the gradients of these, by differences, in float64. */
-export function differencesSuite(backend: string): void {
-  describe(`gradients on ${backend}, to second order`, () => {
+/** Tests the gradients of all ops on a backend, and to order 2 the gradients of these, by differences, in float64. */
+export function differencesSuite(backend: string, order: 1 | 2): void {
+  describe(`gradients on ${backend}, to order ${order}`, () => {
     for (const op of differentiable) {
       it(op.name, () => {
         for (const [index, sample] of op.samples().entries()) {
@@ -20,7 +20,7 @@ export function differencesSuite(backend: string): void {
             checkGradients(
               (inputs) => execute(op, inputs, sample.attrs ?? {}),
               materialize(sample, 'float64', index + 1),
-              { order: 2 },
+              { order },
             ),
           );
         }

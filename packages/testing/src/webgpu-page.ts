@@ -1,4 +1,4 @@
-// What webgpu-browser.test.ts runs in a page.
+// What webgpu-browser.deep.test.ts runs in a page.
 import { getBackend, isComplex } from '@eagre/backend';
 import { webgpuUnavailable } from '@eagre/backend-webgpu';
 import * as core from '@eagre/core';

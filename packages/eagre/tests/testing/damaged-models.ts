@@ -1,4 +1,4 @@
-// The program of damaged-files.test.ts: damages the files of models and uses what is left, in a process that may end.
+// The program of damaged-files.deep.test.ts: damages the files of models and uses what is left, in a process that may end.
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';

@@ -141,6 +141,7 @@ describe('loops', () => {
       const [dx, dw] = first.gradient(y, [x, w]) as [Tensor, Tensor];
       const [dxx, dxw] = second.gradient(dx, [x, w], { unconnectedGradients: 'zero' }) as [Tensor, Tensor];
       const dxxx = third.gradient(dxx, x, { unconnectedGradients: 'zero' }) as Tensor;
+      for (const tape of [first, second]) tape.dispose();
       return [y, dx, dw, dxx, dxw, dxxx];
     };
     const f = tfFunction((x: Tensor, n: Tensor) => grads(x, (a, b) => power(a, b, n)));

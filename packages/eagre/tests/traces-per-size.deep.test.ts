@@ -33,7 +33,7 @@ const integers = (shape: Sizes, high: number): SampleInput => ({
 const HEAD = `# What is traced for each size
 
 One trace of a function serves all unknown sizes, see [function.md](function.md#unknown-sizes). The library functions below read a
-size as a number, so a function that uses them is traced once per size. \`packages/eagre/tests/traces-per-size.test.ts\` tries all
+size as a number, so a function that uses them is traced once per size. \`packages/eagre/tests/traces-per-size.deep.test.ts\` tries all
 public functions and writes this list. Each line names the file that reads the size ("asks").
 
 What is here has to be: \`unstack\` gives as many tensors as an axis is long, the last axis of \`gatherNd\`'s indices decides which rank

@@ -3,7 +3,7 @@ import { type AnyFunction, Arguments, fuzz, parameters, show } from '@eagre/test
 import { expect, it } from 'vitest';
 import * as tf from '../src/index.ts';
 
-// As bad-classes.test.ts: whatever the methods of pipelines are given, elements come or one of Eagre's own errors.
+// As bad-classes.deep.test.ts: whatever the methods of pipelines are given, elements come or one of Eagre's own errors.
 
 const SECONDS = Number(process.env.EAGRE_FUZZ_SECONDS ?? 6);
 

@@ -1,5 +1,5 @@
 // CUDA on a fake driver, whose streams work late, whose memory is poisoned, and which fails on demand. Kernels are compiled for the processor. Nothing
-// here runs on a GPU. `pnpm fuzz packages/testing/src/cuda.test.ts` tests every op; each kernel costs a compilation.
+// here runs on a GPU. `pnpm fuzz packages/testing/src/cuda.deep.test.ts` tests every op; each kernel costs a compilation.
 import '@eagre/backend-js';
 import '@eagre/backend-native';
 import { GradientTape } from '@eagre/autodiff';
@@ -34,7 +34,7 @@ vi.spyOn(console, 'warn').mockImplementation((...said: unknown[]) => {
 
 const onGpu = <T>(fn: () => T): T => device('/gpu:0', fn);
 
-/** One of each form of dispatch; `cuda-kernels.test.ts` has the text of all kernels. */
+/** One of each form of dispatch; `cuda-kernels.deep.test.ts` has the text of all kernels. */
 const OPS: ReadonlySet<string> = new Set(['AddV2', 'ConcatV2', 'MatMul', 'Sum']);
 const isLong = process.env.EAGRE_FUZZ_SECONDS !== undefined;
 

@@ -2,7 +2,7 @@ import { type AnyFunction, Arguments, fuzz, parameters, show } from '@eagre/test
 import { expect, it } from 'vitest';
 import * as tf from '../src/index.ts';
 
-// As bad-input.test.ts of the ops: whatever constructors, and the objects that they make, are given, there is a value or one of Eagre's
+// As bad-input.deep.test.ts of the ops: whatever constructors, and the objects that they make, are given, there is a value or one of Eagre's
 // own errors. Names of options come from the errors that list them.
 
 const SECONDS = Number(process.env.EAGRE_FUZZ_SECONDS ?? 6);

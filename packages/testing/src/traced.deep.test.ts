@@ -1,0 +1,4 @@
+import '@eagre/backend-js';
+import { tracedSuite } from './traced-suite.ts';
+
+tracedSuite('js');
