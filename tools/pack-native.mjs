@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -37,18 +38,24 @@ if (process.argv[2] === '--check') {
   const folder = `${root}native/platforms/${platform}`;
   if (!existsSync(folder)) fail(`There is no package for ${platform} in native/platforms.`);
   if (process.argv[2] !== '--built') {
-    const build = ['--silent', 'exec', 'turbo', 'run', 'build', '--output-logs=errors-only'];
-    run('pnpm', [...build, '--filter=@eagre/native']);
+    const command = ['--silent', 'exec', 'turbo', 'run', 'build', '--output-logs=errors-only'];
+    run('pnpm', [...command, '--filter=@eagre/native']);
   }
-  const file = `${folder}/eagre.node`;
-  copyFileSync(`${root}native/build/Release/eagre.node`, file);
+  const build = `${root}native/build/Release`;
   if (process.platform === 'linux') {
-    run('strip', ['--strip-all', file]);
-    copyFileSync(`${root}native/build/Release/eagre_cuda.node`, `${folder}/eagre_cuda.node`);
-    run('strip', ['--strip-all', `${folder}/eagre_cuda.node`]);
+    place(`${build}/eagre.node`, `${folder}/eagre.node`, '--strip-all');
+    place(`${build}/eagre_cuda.node`, `${folder}/eagre_cuda.node`, '--strip-all');
     packDistribute(folder);
-  } else if (process.platform === 'darwin') run('strip', ['-x', file]);
+  } else place(`${build}/eagre.node`, `${folder}/eagre.node`, process.platform === 'darwin' ? '-x' : null);
   check(folder);
+}
+
+/** Copies and strips a library. It appears whole: other processes may load it at any moment. */
+function place(from, to, strip) {
+  const made = `${to}.${process.pid}`;
+  copyFileSync(from, made);
+  if (strip !== null) run('strip', [strip, made]);
+  renameSync(made, to);
 }
 
 /** The addon for several processes, with Gloo and what Gloo needs beside it; nothing where it was not built. */
@@ -57,19 +64,17 @@ function packDistribute(folder) {
   for (const name of distributed(folder)) rmSync(`${folder}/${name}`);
   rmSync(`${folder}/${notices}`, { force: true });
   if (!existsSync(built)) return;
-  const file = `${folder}/eagre_distribute.node`;
-  copyFileSync(built, file);
-  run('strip', ['--strip-all', file]);
   const listed = execFileSync('ldd', [built], { encoding: 'utf8' });
   const licences = [];
   for (const [, name, path] of listed.matchAll(/^\s*(\S+) => (\S+)/gm)) {
     if (ofSystem.test(name)) continue;
     if (path === 'not') fail(`${name}, which ${built} needs, is not on this machine.`);
-    copyFileSync(realpathSync(path), `${folder}/${name}`);
-    run('strip', ['--strip-unneeded', `${folder}/${name}`]);
+    place(realpathSync(path), `${folder}/${name}`, '--strip-unneeded');
     licences.push(`${name}\n\n${licenceOf(realpathSync(path))}`);
   }
   writeFileSync(`${folder}/${notices}`, licences.join(`\n${'-'.repeat(80)}\n\n`));
+  // Last: who finds it finds its libraries too.
+  place(built, `${folder}/eagre_distribute.node`, '--strip-all');
 }
 
 /** What the package of a library on this system (Debian, Ubuntu) says of its authors and licence. */
