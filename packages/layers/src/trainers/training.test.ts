@@ -339,7 +339,7 @@ describe('fit', () => {
         11,
         5,
       );
-      await expect(run({ validationData: x })).rejects.toThrow('needs targets');
+      await expect(run({ validationData: x })).rejects.toThrow('validationData must be [x, y]');
       await expect(run({ validationSplit: 1 })).rejects.toThrow('(0, 1)');
       await expect(run({ validationSplit: 0.9 })).rejects.toThrow('leaves no examples');
       await expect(model.fit(new Set([[x, y] as const]), { validationSplit: 0.5 })).rejects.toThrow(
