@@ -405,7 +405,7 @@ describe('images changed at random', () => {
       () => im.ssim(image, image, 1),
       () => im.extractPatches(image, [1, 2, 2, 1], [1, 1, 1, 1], [1, 1, 1, 1], 'FULL' as 'SAME'),
       () => im.nonMaxSuppression(tf.ones([2, 4]), [1, 1], 2, { iouThreshold: 3 }),
-      () => im.convertImageDtype(image, 'int64'),
+      () => im.convertImageDtype(image, 'complex64'),
       () => im.rgbToYiq(tf.ones([2, 4])),
       () => im.drawBoundingBoxes(image, tf.ones([1, 1, 4])),
     ];

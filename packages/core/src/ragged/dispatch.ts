@@ -101,6 +101,10 @@ const handlers: Readonly<Record<string, Handler>> = {
       0,
     );
   },
+  'nn.embeddingLookup'(call, params, ids) {
+    const x = ragged(ids, 'ids');
+    return x.withFlatValues(call.run([params, x.flatValues]) as Tensor);
+  },
   gather: ({ options }, params, indices, axis) => gatherRagged(params, indices, axis, options.batchDims),
   where(call, condition, x = null, y = null) {
     if (x === null || y === null)

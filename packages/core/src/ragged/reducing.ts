@@ -10,6 +10,7 @@ import { hostDims } from '../shapes/sizes.ts';
 import { constant } from '../tensor/constant.ts';
 import { isFloating } from '../tensor/dtypes.ts';
 import type { Tensor } from '../tensor/tensor.ts';
+import { elementwise } from './broadcasting.ts';
 import { isRagged, makeRagged, outerSize, type RaggedOrDense, raggedAxis } from './ragged-base.ts';
 import type { RaggedTensor } from './ragged-tensor.ts';
 import {
@@ -88,11 +89,27 @@ export function reduce(
     const variance = varianceOf(x, axis, keepdims);
     return name === 'variance' ? variance : mapValues(variance, (v) => v.sqrt());
   }
+  if (name === 'logSumExp') return logSumExp(x, axis, keepdims);
   return over(reductions[name] as Reduction, x, axis, keepdims);
 }
 
+/** log Σ exp(x): the largest of each sum is taken out before, and added again. -∞ of nothing. */
+function logSumExp(
+  x: RaggedTensor,
+  axis: number | readonly number[] | null,
+  keepdims: boolean,
+): RaggedOrDense {
+  const { max, sum } = reductions as Record<'max' | 'sum', Reduction>;
+  const largest = (keeps: boolean): RaggedOrDense =>
+    mapValues(over(max, x.withFlatValues(x.flatValues.stopGradient()), axis, keeps), (m) =>
+      m.isFinite().where(m, 0),
+    );
+  const terms = elementwise([x, largest(true)], (a, m) => a.sub(m).exp(), 'ReduceLogSumExp');
+  return combine(over(sum, terms, axis, keepdims), largest(keepdims), (t, m) => t.log().add(m));
+}
+
 export const isReduction = (name: string): boolean =>
-  ['all', 'any', 'mean', 'variance', 'std'].includes(name) || Object.hasOwn(reductions, name);
+  ['all', 'any', 'mean', 'variance', 'std', 'logSumExp'].includes(name) || Object.hasOwn(reductions, name);
 
 function mapValues(x: RaggedOrDense, fn: (flat: Tensor) => Tensor): RaggedOrDense {
   return isRagged(x) ? x.withFlatValues(fn(x.flatValues)) : fn(x);

@@ -2,6 +2,8 @@
 import {
   type Axis,
   type AxisLike,
+  bitwise,
+  gather,
   type IntegerLike,
   InvalidArgumentError,
   type NamedFunction,
@@ -12,6 +14,8 @@ import {
 import {
   broadcastShapes,
   checkCount,
+  checkDType,
+  checkOneOf,
   checkSize,
   type Dim,
   defineFunction,
@@ -52,6 +56,36 @@ export const fix: Unary = /* @__PURE__ */ unary('fix', (given) => {
   const x = floating(given);
   return where(x.less(0), x.ceil(), x.floor());
 });
+/** All bits of integers flipped; of bools, whether each is false. */
+export const bitwiseNot: Unary = /* @__PURE__ */ unary('bitwiseNot', (x) =>
+  x.dtype === 'bool' ? x.logicalNot() : bitwise.invert(x),
+);
+/**
+ * The elements in places along an axis; of all as one list by default. Unlike NumPy's it throws for no place, as in TensorFlow.
+ * @param options.mode `'clip'`, the default, takes those before the first for the first, and those behind the last for the last; with
+ * `'wrap'` places go on at the other end, so that negative ones count from there
+ */
+export const take: NamedFunction<
+  [a: TensorLike, indices: TensorLike, axis?: IntegerLike | null],
+  ['a', 'indices', 'axis'],
+  { readonly mode?: 'clip' | 'wrap' }
+> = /* @__PURE__ */ defineFunction(
+  named('take'),
+  { a: kind.tensor, indices: kind.tensor, axis: kind.axis },
+  { mode: kind.asIs },
+  (a, indices, axis: number | null = null, { mode = 'clip' }) => {
+    checkOneOf(mode, ['clip', 'wrap'], 'mode', named('take'));
+    const x = axis === null ? toTensor(a).flatten() : toTensor(a);
+    const at = normalizeAxis(axis ?? 0, x.rank, named('take'));
+    const given = toTensor(indices, 'int32');
+    checkDType(given.dtype, given.dtype === 'uint64' ? 'index' : 'integer', 'indices', named('take'));
+    const places = given.cast(given.dtype === 'int64' || given.dtype === 'uint32' ? 'int64' : 'int32');
+    const size = sizeValue(dims(x)[at] as Dim, places.dtype);
+    const inside =
+      mode === 'wrap' ? places.mod(size) : places.minimum(toTensor(size, places.dtype).sub(1)).maximum(0);
+    return gather(x, inside, at);
+  },
+);
 /** All elements as one list. */
 export const flatten: Unary = /* @__PURE__ */ unary('flatten', (x) => x.flatten());
 /** Whether each element has an imaginary part that is not 0. */

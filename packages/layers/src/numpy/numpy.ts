@@ -6,8 +6,9 @@ export { newaxis } from '@eagre/core';
 export { array as asanyarray, array as asarray, array as ascontiguousarray } from '../ops/numpy/creation.ts';
 export { round as around } from '../ops/numpy/elementwise.ts';
 export * from '../ops/numpy.ts';
+export { max as amax, min as amin } from '../ops/numpy.ts';
 export * from './arrays.ts';
-export { argmax, argmin, argsort, countNonzero, nonzero } from './arrays.ts';
+export { argmax, argmin, argsort, bitwiseNot, countNonzero, nonzero, take } from './arrays.ts';
 export * from './dtypes.ts';
 export {
   add,

@@ -45,11 +45,8 @@ export const convertImageDtype: NamedFunction<
     const x = toTensor(image);
     for (const of of [x.dtype, dtype]) {
       checkDType(of, 'numeric', 'dtype', op);
-      if (of === 'int64' || of === 'uint64' || of.startsWith('complex'))
-        throw new InvalidArgumentError(
-          `${of} has no colours; use floats, or integers of at most 32 bits`,
-          op,
-        );
+      if (of.startsWith('complex'))
+        throw new InvalidArgumentError(`${of} has no colours; use floats or integers`, op);
     }
     return converted(x, dtype, checkFlag(options.saturate, 'saturate', op));
   },

@@ -390,7 +390,7 @@ export const matrixRank: NamedFunction<[a: TensorLike, tol?: TensorLike | null],
 
 /** Options of `lstsq`. */
 export interface LstsqOptions {
-  /** What times the squares of x is made small as well; 0 by default. */
+  /** What times the squares of x is made small as well; 0 by default. Solutions by singular values leave it out, as TensorFlow's do. */
   readonly l2Regularizer?: number;
   /** Whether by the factors of Cholesky, which takes matrices of full rank (true, the default), or by singular values. */
   readonly fast?: boolean;
@@ -416,14 +416,7 @@ export const lstsq: NamedFunction<[matrix: TensorLike, rhs: TensorLike], ['matri
           name,
         );
       const isFast = fast === undefined || checkFlag(fast, 'fast', name);
-      if (!isFast) {
-        if (l2Regularizer !== 0)
-          throw new InvalidArgumentError(
-            'l2Regularizer is for fast solutions only; leave it out, or leave out fast',
-            name,
-          );
-        return matmul(pseudoInverse(a, timesSize(a, epsilonOf(a)), false), b);
-      }
+      if (!isFast) return matmul(pseudoInverse(a, timesSize(a, epsilonOf(a)), false), b);
       const regular = (gramian: Tensor): Tensor =>
         choleskyOf(l2Regularizer === 0 ? gramian : gramian.add(identityLike(gramian).mul(l2Regularizer)));
       const [m, n] = dims(a).slice(-2);

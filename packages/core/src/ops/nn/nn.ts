@@ -193,6 +193,7 @@ export const dropout: NamedFunction<
 
 /**
  * Rows of `params` at `ids` (int32 or int64): shape of ids, then that of a row.
+ * Of ragged ids it is ragged as they are.
  * @param options.maxNorm the length to which longer rows are shortened.
  * @throws OutOfRangeError
  */

@@ -358,7 +358,7 @@ const l2NormalizeOp: Op = defineOp({
   ],
 });
 /**
- * x divided by its euclidean norm over one axis, several, or all (`null`), so that this becomes 1.
+ * x divided by its euclidean norm over one axis, several, or all (`null`), so that this becomes 1. Of floats and complex numbers.
  * @param options.epsilon lower bound of the squared norm; 1e-12 by default.
  */
 export const l2Normalize: NamedFunction<
@@ -370,9 +370,14 @@ export const l2Normalize: NamedFunction<
   { x: kind.tensor, axis: kind.axes },
   { epsilon: kind.asIs },
   (x, axis: Axis = null, options) => {
-    const value = floating(x, 'L2Normalize');
+    const value = toTensor(x);
+    const { epsilon = 1e-12 } = options;
+    if (isComplex(value.dtype)) {
+      const squares = real(value.mul(conj(value))).sum(axis, { keepdims: true });
+      return value.mul(squares.maximum(epsilon).rsqrt().cast(value.dtype));
+    }
     const axes = normalizeAxes(axis, value.rank, 'L2Normalize');
-    return execute1(l2NormalizeOp, [value], { axes, epsilon: options.epsilon ?? 1e-12 });
+    return execute1(l2NormalizeOp, [floating(value, 'L2Normalize')], { axes, epsilon });
   },
 );
 
