@@ -581,7 +581,8 @@ function isRead(read: Reader | undefined, value: unknown): boolean {
 
 /** @internal A value that an op takes for a tensor, though it is a plain object: { data, shape } or { re, im }. */
 export const isArray = (value: Readonly<Record<string, unknown>>): boolean =>
-  ('data' in value && 'shape' in value && ArrayBuffer.isView(value.data)) || isComplexNumber(value);
+  ('data' in value && 'shape' in value && (ArrayBuffer.isView(value.data) || Array.isArray(value.data))) ||
+  isComplexNumber(value);
 
 /** Whether what stands at a place is the options. */
 function isOptions(declaration: Declaration, value: unknown, place: number): value is object {

@@ -22,7 +22,7 @@ import { eagerBackend } from '../dispatch/context.ts';
 import { checkShape, type Shape, showShape, sizeOf } from '../shapes/shape.ts';
 import { complexAt, isComplexNumber } from './complex-numbers.ts';
 import { checkDTypeName } from './dtypes.ts';
-import { emptyTensor, type Scalar, spaceOf, stringTensor, Tensor, uploaded } from './tensor.ts';
+import { aliasTensor, emptyTensor, type Scalar, spaceOf, stringTensor, Tensor, uploaded } from './tensor.ts';
 import type { Variable } from './variable.ts';
 import { VariableBase } from './variable-base.ts';
 
@@ -37,13 +37,29 @@ export interface NDArrayLike {
   readonly dtype?: DType;
 }
 
+/** Flat values in a list, or bytes of pixels, with a shape. */
+export interface FlatValues {
+  readonly data: readonly Scalar[] | Uint8ClampedArray;
+  readonly shape: Shape;
+  /** As in `NDArrayLike`; of a list, what its values become. */
+  readonly dtype?: DType;
+}
+
 /**
  * Everything that an op accepts for a tensor: numbers become float32, booleans bool, bigints int64, strings string, and `{ re, im }`
  * complex128, as Python's complex numbers do in TensorFlow.
  */
-export type TensorLike = Tensor | Variable | Scalar | TypedArray | NDArrayLike | NestedValues;
-/** Values in arrays, to any depth. */
-export type NestedValues = readonly (Scalar | NestedValues)[];
+export type TensorLike =
+  | Tensor
+  | Variable
+  | Scalar
+  | TypedArray
+  | Uint8ClampedArray
+  | NDArrayLike
+  | FlatValues
+  | NestedValues;
+/** Values in arrays, to any depth; rows may be typed arrays. */
+export type NestedValues = readonly (Scalar | TypedArray | Uint8ClampedArray | NestedValues)[];
 
 /**
  * @internal The tensor for an argument of an op. `dtype` is what the op's other arguments suggest: it decides for bare
@@ -76,6 +92,8 @@ export function toTensor(value: TensorLike, dtype?: DType, strict = false): Tens
   ) {
     return fromTyped(like.data, checkShape(like.shape), dtype, strict, like.dtype);
   }
+  if (like !== null && typeof like === 'object' && Array.isArray(like.data) && Array.isArray(like.shape))
+    return fromList(like as unknown as FlatValues & { readonly data: readonly Scalar[] }, dtype, strict);
   const converted = conversions.length === 0 ? null : fromOwnClass(value, dtype);
   if (converted !== null) return strict && dtype !== undefined ? sameDType(converted, dtype) : converted;
   throw new InvalidArgumentError(
@@ -271,6 +289,7 @@ function fromNested(value: readonly unknown[], hint: DType | undefined, strict: 
       level = level[0];
     }
     checkShape(shape);
+    if (ArrayBuffer.isView(level)) return fromRows(value, shape, level as TypedArray, hint, strict);
     flatten(value, shape, 0, flat);
   } catch (error) {
     throw error instanceof TypeError ? unseen(error) : error;
@@ -292,6 +311,54 @@ function fromNested(value: readonly unknown[], hint: DType | undefined, strict: 
     hint === undefined ? natural : kind === 'number' ? numberDType(hint, strict) : hint,
     natural,
   );
+}
+
+/** Typed arrays in arrays: their own dtype where all are of one kind, and otherwise what their values would be in lists. */
+function fromRows(
+  value: readonly unknown[],
+  outer: readonly number[],
+  first: TypedArray,
+  hint: DType | undefined,
+  strict: boolean,
+): Tensor {
+  const rows: TypedArray[] = [];
+  let isAlike = true;
+  const plain = (part: unknown, axis: number): unknown => {
+    if (axis < outer.length) {
+      if (!Array.isArray(part) || part.length !== outer[axis]) throw new InvalidArgumentError(uneven);
+      return part.map((p) => plain(p, axis + 1));
+    }
+    isAlike &&= ArrayBuffer.isView(part) && part.constructor === first.constructor;
+    rows.push(part as TypedArray);
+    return ArrayBuffer.isView(part) ? Array.from(part as Uint8Array) : part;
+  };
+  const nested = plain(value, 0) as readonly unknown[];
+  if (!isAlike) return fromNested(nested, hint, strict);
+  if (rows.some(({ length }) => length !== first.length)) throw new InvalidArgumentError(uneven);
+  const all = new (first.constructor as new (length: number) => TypedArray)(rows.length * first.length);
+  rows.forEach((row, i) => {
+    checkAttached(row);
+    all.set(row as never, i * first.length);
+  });
+  return fromTyped(all, [...outer, first.length], hint, strict);
+}
+
+/** A list of values in a shape. */
+function fromList(
+  { data, shape, dtype }: FlatValues & { readonly data: readonly Scalar[] },
+  hint: DType | undefined,
+  strict: boolean,
+): Tensor {
+  checkShape(shape);
+  const flat = dtype === undefined ? fromNested(data, hint, strict) : fromNested(data, dtype, true);
+  if (flat.rank !== 1 || flat.size !== sizeOf(shape))
+    throw new InvalidArgumentError(
+      `${showShape(flat.shape)} values do not match the shape ${showShape(shape)} (${sizeOf(shape)})`,
+    );
+  const shaped =
+    flat.dtype === 'string' ? stringTensor(flat.strings(), shape) : aliasTensor(flat, [...shape], flat.size);
+  if (flat.dtype !== 'string') flat.dispose();
+  return strict && hint !== undefined ? sameDType(shaped, hint) : shaped;
 }
 
 function emptyTensorOf(shape: Shape, dtype: DType): Tensor {
