@@ -73,3 +73,67 @@ it('a range of bare numbers is float32', () => {
     tf.range(tf.constant(3, 'int32')).dtype,
   ]).toEqual(['float32', 'int32', 'int32']);
 });
+
+describe('adjustHue of what is no number', () => {
+  const NAN = Number.NaN;
+  const rows = [
+    [NAN, 0.5, 0.2],
+    [0.1, NAN, 0.3],
+    [0.3, 0.2, NAN],
+    [NAN, NAN, 0.2],
+    [0.2, 0.2, NAN],
+    [0.2, NAN, 0.2],
+    [0.5, 0.2, 0.2],
+    [-0.5, 0.2, 0.1],
+    [1.5, 0.2, 2],
+  ];
+  const hues = [
+    [NAN, 0.2, NAN],
+    [0.3, NAN, NAN],
+    [0.3, 0.2, NAN],
+    [NAN, NAN, NAN],
+    [0.2, 0.2, 0.2],
+    [0.2, NAN, NAN],
+    [0.26, 0.5, 0.2],
+    [-0.04, -0.5, 0.2],
+    [2, 1.14, 0.2],
+  ];
+  it('adjustHue', () => {
+    const adjust = (x: tf.Tensor): tf.Tensor => tf.image.adjustHue(x, 0.3);
+    for (const fn of [adjust, tf.function(adjust)])
+      for (const [i, row] of fn(tf.constant([rows]))
+        .array<number[][][]>()[0]
+        .entries())
+        for (const [j, v] of row.entries())
+          if (Number.isNaN(hues[i][j])) expect(v).toBeNaN();
+          else expect(v).toBeCloseTo(hues[i][j], 5);
+  });
+});
+
+it('the second derivative of lgamma at −∞ is ∞', () => {
+  const x = tf.constant([-Infinity, Infinity, -1, Number.NaN, 2]);
+  const outer = new tf.GradientTape();
+  outer.watch(x);
+  const inner = new tf.GradientTape();
+  inner.watch(x);
+  const slope = inner.gradient(tf.math.lgamma(x), x) as tf.Tensor;
+  const [a, b, c, d, e] = (outer.gradient(slope, x) as tf.Tensor).array<number[]>();
+  expect([a, b, c, d]).toEqual([Infinity, 0, Infinity, Number.NaN]);
+  expect(e).toBeCloseTo(Math.PI ** 2 / 6 - 1, 5);
+});
+
+it('RandomElasticTransform smooths its moves by a filter of the deviation that was drawn', () => {
+  // A deviation below 1 pixel, as most of these scales give, has a filter of one weight: 80 · 0.1 · s of moves of 3 · s.
+  const [h, w] = [60, 80];
+  const across = tf.range(w).broadcastTo([2, h, w]).expandDims(-1);
+  const layer = new layers.RandomElasticTransform({
+    factor: [1, 1],
+    scale: [0.3, 0.34],
+    valueRange: [-1000, 1000],
+    seed: 4,
+  });
+  const moved = (layer(across, { training: true }) as tf.Tensor).sub(across);
+  const deviation = tf.math.reduceStd(moved.slice([0, 15, 20, 0], [2, 30, 40, 1])).item() as number;
+  expect(deviation).toBeGreaterThan(2.1);
+  expect(deviation).toBeLessThan(2.9);
+});

@@ -330,8 +330,10 @@ const polygammaOp: Op = defineElementwise({
     const series = polygammaSeries(s, s.select(far, s.sub(1, x), x), n);
     const angle = s.mul(s.sub(x, s.round(x)), Math.PI);
     const reflected = s.neg(s.add(series, cotangentDerivative(s, s.div(s.cos(angle), s.sin(angle)), n)));
+    // −∞ counts as a pole, as in TensorFlow.
+    const left = n % 2 === 1 ? s.select(s.eq(x, -Infinity), Infinity, reflected) : reflected;
     const direct = n % 2 === 1 ? series : s.neg(series);
-    return s.cast(s.select(far, reflected, direct), value.dtype);
+    return s.cast(s.select(far, left, direct), value.dtype);
   },
   grad: (g, dy) => dy.mul(polygamma(g.x, (g.attrs.n as number) + 1)),
 });

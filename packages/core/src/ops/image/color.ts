@@ -216,9 +216,38 @@ export const adjustHue: NamedFunction<[images: TensorLike, delta: TensorLike], [
     (images, delta) => {
       const op = 'image.adjustHue';
       return asUnit(colored(images, 3, op), op, (x) => {
-        const [h, s, v] = channels(rgbToHsv(x));
-        const turned = h.add(toTensor(number(delta, 'delta', op), x.dtype));
-        return hsvToRgb(stack([turned.sub(turned.floor()), s, v], -1));
+        const [r, g, b] = channels(x);
+        // As TensorFlow's kernel sorts them, which decides what becomes of NaN.
+        const rising = r.less(g);
+        const [low, high] = [where(rising, r, g), where(rising, g, r)];
+        const [below, above] = [b.less(low), b.greater(high)];
+        const [least, most] = [where(below, b, low), where(above, b, high)];
+        const middle = where(below, low, where(above, high, b));
+        const range = most.sub(least);
+        const part = middle.sub(least).divNoNan(range);
+        const rest = part.neg().add(1);
+        const hue = where(
+          rising,
+          where(below, rest.add(1), where(above, rest.add(3), part.add(2))),
+          where(below, part, where(above, part.add(4), rest.add(5))),
+        );
+        const moved = where(most.equal(least), 0, hue)
+          .div(6)
+          .add(toTensor(number(delta, 'delta', op), x.dtype));
+        const angle = moved.sub(moved.floor()).mul(6);
+        const between = (share: Tensor): Tensor => least.add(share.mul(range));
+        const red = angle.sub(3).abs().sub(1);
+        const green = angle.sub(2).abs().neg().add(2);
+        const blue = angle.sub(4).abs().neg().add(2);
+        // A hue that is NaN gives the largest, the least and NaN.
+        return stack(
+          [
+            where(red.lessEqual(0), least, where(red.less(1), between(red), most)),
+            where(green.greaterEqual(1), most, where(green.greater(0), between(green), least)),
+            where(blue.greaterEqual(1), most, where(blue.lessEqual(0), least, between(blue))),
+          ],
+          -1,
+        );
       });
     },
   );

@@ -1,15 +1,16 @@
-import { nn, type Tensor } from '@eagre/core';
+import { nn, type Tensor, where } from '@eagre/core';
 import { type Dim, dims, iota, sizeValue, subDims, toShape } from '@eagre/core/internal';
 
 type Two<T> = readonly [T, T];
 
-/** Weights of a Gaussian at whole places about the middle, which sum to 1. */
-function gaussian(size: Dim, sigma: Tensor): Tensor {
+/** Weights of a Gaussian at whole places about the middle, which sum to 1; 0 further from it than `reach`. */
+function gaussian(size: Dim, sigma: Tensor, reach?: Tensor): Tensor {
   const last = sizeValue(subDims(size, 1), sigma.dtype);
   const place = iota(size)
     .cast(sigma.dtype)
     .sub(typeof last === 'number' ? last / 2 : last.mul(0.5));
-  const weights = place.div(sigma).square().mul(-0.5).exp();
+  let weights = place.div(sigma).square().mul(-0.5).exp();
+  if (reach !== undefined) weights = where(place.abs().lessEqual(reach), weights, 0);
   return weights.div(weights.sum());
 }
 
@@ -30,7 +31,14 @@ export function smoothed(images: Tensor, down: Tensor, right: Tensor): Tensor {
 /**
  * Images smoothed by a Gaussian.
  * @param sigma the standard deviation [along rows, along columns], scalars
+ * @param reach a scalar: pixels further away than this along either direction do not count
  */
-export function blurred(images: Tensor, [height, width]: Two<Dim>, [x, y]: Two<Tensor>): Tensor {
-  return smoothed(images, gaussian(height, y.cast(images.dtype)), gaussian(width, x.cast(images.dtype)));
+export function blurred(
+  images: Tensor,
+  [height, width]: Two<Dim>,
+  [x, y]: Two<Tensor>,
+  reach?: Tensor,
+): Tensor {
+  const along = (size: Dim, sigma: Tensor): Tensor => gaussian(size, sigma.cast(images.dtype), reach);
+  return smoothed(images, along(height, y), along(width, x));
 }

@@ -370,12 +370,15 @@ export class RandomElasticTransform extends ImageLayer {
     const applyTransform = chosen(this, images, this.factor);
     const distortionFactor = this.source.uniform([], 'float32', ...this.scale);
     const sigma = times(distortionFactor, 0.05, shorter);
-    const share = 0.05 * this.scale[1];
+    // Room for the widest filter, also where float32 rounds sigma up to a whole number.
+    const share = 0.05 * this.scale[1] * (1 + 1e-6);
+    // Keras's filter has 6 ⌊sigma⌋ + 1 weights, of the sigma that was drawn.
+    const drawnReach = sigma.floor().mul(3);
     const reach = computedDim(`reach ${share}`, [shorter], (side) => 6 * Math.floor(share * side) + 1, 1);
     const moved = (): Tensor => {
       const noise = this.source.normal(toShape([n, h, w, 1]), 'float32').mul(sigma);
       const width = sigma.maximum(1e-6);
-      const moves = blurred(noise, [reach, reach], [width, width]).mul(distortionFactor);
+      const moves = blurred(noise, [reach, reach], [width, width], drawnReach).mul(distortionFactor);
       return times(moves, 0.1, longer).squeeze(-1);
     };
     return { applyTransform, dx: moved(), dy: moved() };
