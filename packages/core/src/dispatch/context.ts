@@ -78,8 +78,8 @@ export interface Tracer {
    */
   constant(x: Tensor, draws?: boolean): Tensor | null;
   /**
-   * The integers of a symbolic tensor that is a constant, or made of sizes of arguments (expressions for those that are not known); null
-   * for others.
+   * The integers of a symbolic tensor that is a constant, or made of sizes of arguments (expressions for those that are not known), and its
+   * truths as 1 and 0; null for others.
    */
   integers(x: Tensor): Dims | null;
   /** The integers of a symbolic tensor as sizes that only its runs know; null where those may not depend on values. */

@@ -24,6 +24,7 @@ import {
   checkRanks,
   lastValues,
   mayAgree,
+  sameRank,
   shareArguments,
   showValues,
   type TracedBody,
@@ -45,6 +46,8 @@ export interface CaseAttrs extends Attrs {
   readonly variables: ReadonlyArray<Variable | undefined>;
   /** By branch: how many of the last outputs are what it draws. */
   readonly drawn: readonly number[];
+  /** Whether results may have other sizes in each branch: a run tells them. */
+  readonly anySizes?: boolean;
 }
 
 class CaseOp extends ControlOp {
@@ -62,10 +65,10 @@ class CaseOp extends ControlOp {
   }
 
   override isOpen(attrs: Attrs, output: number, axis: number): boolean {
-    const { branches, written, drawn } = attrs as CaseAttrs;
+    const { branches, written, drawn, anySizes } = attrs as CaseAttrs;
     const sizes = branches.map((b) => dims(b.outputs[output])[axis]);
     const results = branches[0].outputs.length - written.length - drawn.reduce((a, b) => a + b, 0);
-    const isOpen = written[output - results]?.hasOneShape === false;
+    const isOpen = output < results ? anySizes === true : written[output - results]?.hasOneShape === false;
     return (isOpen || sizes.some(isLate)) && !sizes.every((d) => identicalDims(d, sizes[0]));
   }
 
@@ -107,8 +110,9 @@ class CaseOp extends ControlOp {
   ): readonly Tensor[] {
     if (drawn.length === 0 || context.tracer === null)
       return super.interpret(inputs, attrs, interpreter, drawn);
-    const { branches, variables } = attrs as CaseAttrs;
+    const { branches, variables, anySizes } = attrs as CaseAttrs;
     const again: CaseAttrs = {
+      ...(anySizes === undefined ? {} : { anySizes }),
       branches: branches.map((branch, b) => {
         const count = branch.outputs.length - drawn.length;
         return replayed(branch, drawn, drawnValues(attrs as CaseAttrs, b), count);
@@ -180,12 +184,14 @@ function caseGradient(op: ControlOp, g: GradContext, dys: readonly (Tensor | nul
  * @param selector a bool scalar, which runs branch 0 where it is true and branch 1 where it is not; or an int32 scalar, which runs that
  *   branch, the last one where it is out of range.
  * @param branches return tensors of the same dtypes and shapes; they may read and change variables and call the host.
+ * @param anySizes their sizes may differ: the rank alone is the same.
  * @throws InvalidArgumentError when they do not.
  */
 export function tracedCase(
   name: 'If' | 'Case',
   selector: Tensor,
   branches: readonly (() => readonly Tensor[])[],
+  anySizes = false,
 ): readonly Tensor[] {
   if (selector.size !== 1 || selector.rank !== 0 || selector.dtype !== (name === 'If' ? 'bool' : 'int32')) {
     throw new InvalidArgumentError(
@@ -197,7 +203,7 @@ export function tracedCase(
   const [{ outputs: expected }] = bodies as [TracedBody, ...TracedBody[]];
   refuseStrings(expected, name);
   for (const [i, { outputs }] of bodies.entries()) {
-    if (!areAlike(outputs, expected, mayAgree)) {
+    if (!areAlike(outputs, expected, anySizes ? sameRank : mayAgree)) {
       throw new InvalidArgumentError(
         `the branches return different tensors: ${showValues(expected)} from branch 0, ${showValues(outputs)} from branch ${i}`,
         name,
@@ -230,6 +236,7 @@ export function tracedCase(
     written,
     variables: written,
     drawn: drawn.map((list) => list.length),
+    ...(anySizes ? { anySizes } : {}),
   };
   const results = execute(name === 'If' ? ifOp : caseOp, [selector, ...takenFromOutside(from)], attrs);
   assignAll(written, results.slice(expected.length, expected.length + written.length));

@@ -25,7 +25,7 @@ import {
   toGraph,
   unifyArrays,
 } from './nest.ts';
-import { mayAgree } from './traced-body.ts';
+import { mayAgree, sameRank } from './traced-body.ts';
 
 /** Something that a branch does: it takes nothing, and gives tensors in arrays, maps and plain objects, or nothing. */
 export type Branch<R> = () => R;
@@ -56,6 +56,19 @@ export const cond: <A, B>(
   const branches = [trueFn, falseFn];
   return choose('If', predicate(pred, 'tf.cond'), ['trueFn', 'falseFn'], branches, 'tf.cond');
 }) as never;
+
+/**
+ * `cond` for branches whose results may have other sizes, but no other ranks: behind it these are known to a run only.
+ * @internal
+ */
+export function condOfAnySizes(
+  pred: Tensor,
+  trueFn: Branch<readonly Tensor[]>,
+  falseFn: Branch<readonly Tensor[]>,
+): readonly Tensor[] {
+  const selector = predicate(pred, 'tf.cond');
+  return choose('If', selector, ['trueFn', 'falseFn'], [trueFn, falseFn], 'tf.cond', true) as Tensor[];
+}
 
 /**
  * What the branch of number `index` (int32 scalar) returns; without a `default`, the last one where there is none of that number.
@@ -203,8 +216,9 @@ function choose(
   names: readonly string[],
   branches: readonly Branch<unknown>[],
   op: string,
+  anySizes = false,
 ): unknown {
-  if (selector instanceof Tensor) return trace(name, selector, names, branches, op);
+  if (selector instanceof Tensor) return trace(name, selector, names, branches, op, anySizes);
   const at = typeof selector === 'boolean' ? (selector ? 0 : 1) : selector;
   const chosen = flatten((branches[at] ?? (branches.at(-1) as Branch<unknown>))(), op);
   return pack(chosen, chosen.leaves);
@@ -216,6 +230,7 @@ function trace(
   names: readonly string[],
   branches: readonly Branch<unknown>[],
   op: string,
+  anySizes = false,
 ): unknown {
   for (let attempt = 0; ; attempt++) {
     let first: Nest | null = null;
@@ -227,7 +242,7 @@ function trace(
         known = inGraph(nest);
         return toGraph(nest);
       }
-      const different = difference(first, nest, mayAgree);
+      const different = difference(first, nest, anySizes ? sameRank : mayAgree);
       if (different !== null) {
         throw new InvalidArgumentError(
           `all branches must return the same structure of the same dtypes and shapes, but ${different}.\n  ${names[0]} returns ${describe(first)}\n  ${names[i]} returns ${describe(nest)}`,
@@ -238,7 +253,7 @@ function trace(
       return toGraph(nest);
     };
     try {
-      const outputs = tracedCase(name, selector, branches.map(run));
+      const outputs = tracedCase(name, selector, branches.map(run), anySizes);
       if (first === null) throw new InternalError('no branch was traced', op);
       return pack(first, fromGraph(first, known, outputs));
     } catch (error) {

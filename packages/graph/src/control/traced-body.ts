@@ -106,6 +106,8 @@ export function mayAgree(a: Shape, b: Shape): boolean {
   return x.length === y.length && x.every((d, i) => isLate(d) || isLate(y[i]) || equalDims(d, y[i]));
 }
 
+export const sameRank = (a: Shape, b: Shape): boolean => a.length === b.length;
+
 /** `float32 [2,3], int32 []`, for messages. */
 export function showValues(values: readonly (GraphValue | Tensor)[]): string {
   return values.length === 0 ? 'none' : values.map((v) => `${v.dtype} ${showShape(v.shape)}`).join(', ');

@@ -1,4 +1,5 @@
 // Integers that are made of sizes: tf.shape(x), its elements, and what is computed from them.
+import type { DType } from '@eagre/backend';
 import { add, constant, type Tensor } from '@eagre/core';
 import {
   addDims,
@@ -55,26 +56,22 @@ const REDUCTIONS: Readonly<Record<string, (values: Dims) => Dim>> = {
   Min: (values) => values.reduce(minDims),
 };
 
-/** Whether a comparison holds whatever the sizes are, given what b - a is; undefined where that depends on them. */
-const COMPARISONS: Readonly<Record<string, (difference: Dim) => boolean | undefined>> = {
+const not = (truth: Dim): Dim => subDims(1, truth);
+const isZero = (d: Dim): Dim =>
+  leastOf(d) > 0 || mostOf(d) < 0 ? 0 : not(minDims(maxDims(d, mulDims(d, -1)), 1));
+const isPositive = (d: Dim): Dim => minDims(maxDims(d, 0), 1);
+/** Whether a comparison holds, as 1 and 0, given what b - a is. */
+const COMPARISONS: Readonly<Record<string, (difference: Dim) => Dim>> = {
   Equal: isZero,
-  NotEqual: (d) => inverted(isZero(d)),
+  NotEqual: (d) => not(isZero(d)),
   Less: isPositive,
-  LessEqual: (d) => inverted(isPositive(mulDims(d, -1))),
+  LessEqual: (d) => not(isPositive(mulDims(d, -1))),
   Greater: (d) => isPositive(mulDims(d, -1)),
-  GreaterEqual: (d) => inverted(isPositive(d)),
+  GreaterEqual: (d) => not(isPositive(d)),
 };
-const inverted = (b: boolean | undefined): boolean | undefined => (b === undefined ? undefined : !b);
-function isZero(d: Dim): boolean | undefined {
-  if (d === 0) return true;
-  return leastOf(d) > 0 || mostOf(d) < 0 ? false : undefined;
-}
-function isPositive(d: Dim): boolean | undefined {
-  if (leastOf(d) > 0) return true;
-  return mostOf(d) <= 0 ? false : undefined;
-}
+const LOGIC: Readonly<Record<string, (a: Dim, b: Dim) => Dim>> = { LogicalAnd: minDims, LogicalOr: maxDims };
 
-/** Integers of a value, flat. */
+/** Integers of a value, flat; truths are 1 and 0. */
 interface Integers {
   readonly values: Dims;
   readonly shape: readonly number[];
@@ -90,7 +87,7 @@ export interface KnownValues {
   measured?(value: GraphValue): Dims | null;
 }
 
-/** The integers of a value that is made of sizes; null for one that depends on other values, or in another way. */
+/** The integers of a value that is made of sizes, truths as 1 and 0; null for one that depends on other values, or in another way. */
 export function numbersOfSizes(value: GraphValue, known: KnownValues): Dims | null {
   const found = new Map<GraphNode, readonly (Integers | null)[]>();
 
@@ -139,40 +136,47 @@ export function numbersOfSizes(value: GraphValue, known: KnownValues): Dims | nu
     const [output] = outputs;
     if (output === undefined) return none;
     if (what.kind === 'argument') {
-      const values = isInteger(output.dtype) ? known.outside(output) : null;
+      const values = isCounted(output) ? known.outside(output) : null;
       return [values === null ? null : { values, shape: output.shape }];
     }
     if (what.kind === 'size') return [isInteger(what.dtype) ? { values: [what.size], shape: [] } : null];
     if (what.kind === 'constant')
-      return isInteger(what.tensor.dtype)
+      return isCounted(what.tensor)
         ? [{ values: Array.from(viewOf(what.tensor), Number), shape: what.tensor.shape }]
         : none;
-    if (what.kind !== 'op' || !outputs.every((v) => isInteger(v.dtype))) return none;
+    if (what.kind !== 'op' || !outputs.every(isCounted)) return none;
     const [first] = inputs;
     if (first === undefined) return none;
     if (type === 'Shape') return [{ values: dims(first), shape: [first.shape.length] }];
     if (type === 'Size') return [{ values: [productOf(dims(first))], shape: [] }];
     // Narrow integers do not hold every size.
-    if (type === 'Cast') return isInteger(first.dtype) && WIDE.has(output.dtype) ? [valueOf(first)] : none;
+    if (type === 'Cast')
+      return first.dtype === 'bool' || (isInteger(first.dtype) && WIDE.has(output.dtype))
+        ? [valueOf(first)]
+        : none;
     if (MOVES.has(type)) {
       const own = valueOf(first);
       const indices = inputs.slice(1).map((v) => known.constant(v));
       if (own === null || indices.includes(null)) return none;
       return moved(node, [own], indices as Tensor[]);
     }
+    if (!inputs.every(isCounted)) return none;
     const given = inputs.map(valueOf);
     if (JOINS.has(type) && given.some((x) => x !== null))
       given.forEach((x, i) => {
         given[i] = x ?? measuredOf(inputs[i] as GraphValue);
       });
-    if (type === 'SelectV2') return [selected(inputs, given)];
     if (given.includes(null)) return none;
+    if (type === 'SelectV2') return [selected(given as Integers[])];
     const [a, b] = given as readonly Integers[] as readonly [Integers, Integers];
     if (JOINS.has(type)) return moved(node, given as Integers[], []);
     if (type === 'Abs') return [{ values: a.values.map((d) => maxDims(d, mulDims(d, -1))), shape: a.shape }];
     if (type === 'Neg') return [{ values: a.values.map((d) => mulDims(d, -1)), shape: a.shape }];
     if (type === 'AddN') return [(given as Integers[]).reduce((x, y) => arithmetic(addDims, x, y))];
-    const operation = ARITHMETIC[type];
+    if (type === 'LogicalNot') return [{ values: a.values.map(not), shape: a.shape }];
+    const compare = COMPARISONS[type];
+    if (compare !== undefined) return [arithmetic((x, y) => compare(subDims(y, x)), a, b)];
+    const operation = ARITHMETIC[type] ?? LOGIC[type];
     if (operation !== undefined) return [arithmetic(operation, a, b)];
     const reduction = REDUCTIONS[type];
     // Of all elements: what a size is computed with.
@@ -186,42 +190,20 @@ export function numbersOfSizes(value: GraphValue, known: KnownValues): Dims | nu
     return values === null || hasUnknown(v.shape) ? null : { values, shape: v.shape };
   };
 
-  /** The elements that a condition picks, where sizes decide it. */
-  const selected = (inputs: readonly GraphValue[], given: readonly (Integers | null)[]): Integers | null => {
-    const [test] = inputs as readonly [GraphValue];
-    const [, yes, no] = given;
-    const picks = decided(test);
-    if (picks === null || yes === null || yes === undefined || no === null || no === undefined) return null;
-    const both = arithmetic((a) => a, yes, no);
-    const either = arithmetic((a) => a, both, picks);
-    const other = arithmetic(
-      (a) => a,
-      arithmetic((_, b) => b, yes, no),
-      picks,
-    );
-    const which = arithmetic((a) => a, picks, both);
-    return {
-      values: which.values.map((pick, i) => (pick === 1 ? either : other).values[i] as Dim),
-      shape: which.shape,
-    };
-  };
-
-  /** The truth of a comparison of sizes, as 1 and 0, where it does not depend on them. */
-  const decided = (v: GraphValue): Integers | null => {
-    const constantTruth = known.constant(v);
-    if (constantTruth !== null)
-      return { values: Array.from(viewOf(constantTruth), Number), shape: constantTruth.shape };
-    const compare = COMPARISONS[v.node.type];
-    const [a, b] = v.node.inputs.map((x) => (isInteger(x.dtype) ? valueOf(x) : null));
-    if (compare === undefined || a === null || a === undefined || b === null || b === undefined) return null;
-    const truth = arithmetic((x, y) => Number(compare(subDims(y, x)) ?? Number.NaN), a, b);
-    return truth.values.some((d) => Number.isNaN(d)) ? null : truth;
+  /** The elements that conditions pick; null where sizes decide whether one may be below 0, which stands for what is left. */
+  const selected = (given: readonly Integers[]): Integers | null => {
+    const [test, yes, no] = given as readonly [Integers, Integers, Integers];
+    const open = test.values.some((d) => typeof d !== 'number');
+    if (open && [...yes.values, ...no.values].some((d) => leastOf(d) < 0)) return null;
+    const picked = arithmetic(mulDims, test, yes);
+    const other = arithmetic(mulDims, { ...test, values: test.values.map(not) }, no);
+    return arithmetic(addDims, picked, other);
   };
 
   const valueOf = (v: GraphValue): Integers | null => {
     let outputs = found.get(v.node);
     if (outputs === undefined) {
-      const constants = v.node.outputs.map((o) => (isInteger(o.dtype) ? known.constant(o) : null));
+      const constants = v.node.outputs.map((o) => (isCounted(o) ? known.constant(o) : null));
       outputs = constants.every((t) => t !== null)
         ? constants.map((t) => ({ values: Array.from(viewOf(t), Number), shape: t.shape }))
         : compute(v.node);
@@ -230,5 +212,7 @@ export function numbersOfSizes(value: GraphValue, known: KnownValues): Dims | nu
     return outputs[v.index] ?? null;
   };
 
-  return inInitScope(() => (isInteger(value.dtype) ? (valueOf(value)?.values ?? null) : null));
+  return inInitScope(() => (isCounted(value) ? (valueOf(value)?.values ?? null) : null));
 }
+
+const isCounted = ({ dtype }: { readonly dtype: DType }): boolean => isInteger(dtype) || dtype === 'bool';

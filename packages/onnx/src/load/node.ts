@@ -175,6 +175,8 @@ export interface OnnxOp {
    * not traced.
    */
   readonly hosts?: readonly number[];
+  /** Inputs where initializers stay constants, as more is known of a graph then; other numbers are those of the run. */
+  readonly constants?: readonly number[];
   /** Whether it needs the values of the run, or strings, so that the model cannot be traced; it may depend on the attributes. */
   readonly eager?: boolean | ((attrs: Attributes) => boolean);
   /** Imports what it runs with, for models that have it. */

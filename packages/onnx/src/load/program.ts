@@ -285,11 +285,11 @@ export class Compiler {
     );
     if (op.prepare !== undefined) this.#context.prepare.add(op.prepare);
     if (typeof op.eager === 'function' ? op.eager(attrs) : op.eager === true) this.eager = true;
-    for (const i of op.hosts ?? []) {
+    for (const i of [...(op.hosts ?? []), ...(op.constants ?? [])]) {
       const name = inputs[i] ?? '';
       if (name === '') continue;
       this.hosted.add(name);
-      if (!this.fixed.has(name)) this.eager = true;
+      if (op.hosts?.includes(i) === true && !this.fixed.has(name)) this.eager = true;
     }
     if (node.op_type === 'If') this.branches = true;
     // What loops collect is of a type that their bodies name.

@@ -18,6 +18,7 @@ const { cases } = JSON.parse(readFileSync(new URL('../../golden/sizes.json', imp
   readonly cases: readonly {
     readonly name: string;
     readonly model: string;
+    readonly atol: number;
     readonly runs: readonly { readonly inputs: readonly Stored[]; readonly output: Stored }[];
   }[];
 };
@@ -36,10 +37,13 @@ beforeAll(() => {
   vi.spyOn(console, 'warn').mockImplementation(() => undefined);
 });
 
-describe.each(cases)('$name', ({ model, runs }) => {
+/** A file for all sizes holds one rank only. */
+const OF_RANKS = 'one axis or two, by a size';
+
+describe.each(cases)('$name', ({ name, model, atol, runs }) => {
   const check = (fn: (...inputs: Tensor[]) => unknown): void => {
     for (const { inputs, output } of runs)
-      expect(difference(fn(...inputs.map(tensorOf)) as Tensor, tensorOf(output), 1e-5, 1e-6)).toBe(undefined);
+      expect(difference(fn(...inputs.map(tensorOf)) as Tensor, tensorOf(output), 1e-5, atol)).toBe(undefined);
   };
   const loaded = load(Buffer.from(model, 'base64'));
 
@@ -53,7 +57,12 @@ describe.each(cases)('$name', ({ model, runs }) => {
     const traced = (tfFunction as unknown as Decorated)((...xs) => own(...xs), { inputSignature });
     check(traced);
     const file = join(folder, 'again.onnx');
-    await save(own, file, {});
+    const saved = save(own, file, {});
+    if (name === OF_RANKS) {
+      await expect(saved).rejects.toThrow('all branches must return the same');
+      return;
+    }
+    await saved;
     check(await load(file));
   });
 });

@@ -14,8 +14,8 @@ import {
   unstack,
   zeros,
 } from '@eagre/core';
-import { context, type Dim, dims, inInitScope } from '@eagre/core/internal';
-import { cond, TensorArray, whileLoop } from '@eagre/graph';
+import { context, type Dim, dims, equalDims, inInitScope, isLate } from '@eagre/core/internal';
+import { condOfAnySizes, TensorArray, whileLoop } from '@eagre/graph';
 import { type Body, type NodeCall, type OpTable, Results, type Run, type Value } from '../node.ts';
 import { range, scalar } from './helpers.ts';
 
@@ -24,13 +24,23 @@ const tensors = (node: NodeCall, values: readonly Value[]): Tensor[] =>
     v instanceof Tensor ? v : node.unsupported('sequences in traced branches and loops are not translated'),
   );
 
+/** Which way a branch goes in all runs of a trace; null where they differ. What sizes decide holds for the calls that the trace serves. */
+function knownTruth(pred: Tensor, tracer: NonNullable<typeof context.tracer>): boolean | null {
+  const known = tracer.constant(pred);
+  if (known !== null) return inInitScope(() => known.cast('int32').item()) === 1;
+  const [truth] = tracer.integers(pred) ?? [];
+  if (truth === undefined) return null;
+  if (typeof truth === 'number') return truth === 1;
+  if (!truth.env.hasCall || isLate(truth)) return null;
+  return equalDims(truth, 1);
+}
+
 const branch: Run = (node) => {
   const pred = node.x().reshape([]);
   const [yes, no] = [node.body('then_branch'), node.body('else_branch')];
   if (context.tracer === null) return new Results(...(pred.cast('int32').item() === 1 ? yes : no).run([]));
-  const known = context.tracer.constant(pred);
-  if (known !== null)
-    return new Results(...(inInitScope(() => known.cast('int32').item()) === 1 ? yes : no).run([]));
+  const known = knownTruth(pred, context.tracer);
+  if (known !== null) return new Results(...(known ? yes : no).run([]));
   // A branch that does not fit these inputs fails when it is taken: other inputs may need it.
   let failed: { readonly branch: Body; readonly error: EagreError } | undefined;
   const attempt = (body: Body) => (): Tensor[] => {
@@ -42,7 +52,7 @@ const branch: Run = (node) => {
     }
   };
   try {
-    return cond(pred, attempt(yes), attempt(no)) as Tensor[];
+    return condOfAnySizes(pred, attempt(yes), attempt(no));
   } catch (error) {
     if (failed === undefined) throw error;
     const other = failed.branch === yes ? no : yes;

@@ -1,67 +1,85 @@
-// Images of another size.
-import { constant, gather, type Tensor, transpose } from '@eagre/core';
-import { floating, type NodeCall, type OpTable, type Run } from '../node.ts';
-import { range } from './helpers.ts';
+// Images of another size. What follows from sizes alone is computed now where they are known, otherwise in each run.
+import { gather, maximum, minimum, type Tensor, transpose, unsortedSegmentSum, where } from '@eagre/core';
+import {
+  addDims,
+  context,
+  type Dim,
+  dims,
+  floorDivDims,
+  hostDims,
+  identicalDims,
+  inInitScope,
+  iota,
+  isExpression,
+  mulDims,
+  sizeValue,
+} from '@eagre/core/internal';
+import { floating, type NodeCall, type OnnxOp, type OpTable, type Run } from '../node.ts';
+import { sizeTensor } from './arrays.ts';
+import { range, scalar, shaped } from './helpers.ts';
+
+/** A number, or a scalar of float32 where only a run tells it. */
+type Real = number | Tensor;
 
 /** What one axis becomes. */
 interface Axis {
-  readonly from: number;
-  readonly to: number;
-  readonly scale: number;
+  readonly from: Dim;
+  readonly to: Dim;
+  readonly scale: Real;
   /** Start and end, as parts of the axis, for `tf_crop_and_resize`. */
-  readonly roi: readonly [number, number];
+  readonly roi: readonly [Real, Real];
 }
 
-/** Where the place `i` of the result lies in the source. */
-function sourceOf(mode: string, i: number, { from, to, scale, roi: [start, end] }: Axis): number {
-  switch (mode) {
-    case 'half_pixel':
-      return (i + 0.5) / scale - 0.5;
-    case 'half_pixel_symmetric': {
-      const adjustment = to / (scale * from);
-      return (from / 2) * (1 - adjustment) + (i + 0.5) / scale - 0.5;
-    }
-    case 'pytorch_half_pixel':
-      return to > 1 ? (i + 0.5) / scale - 0.5 : 0;
-    case 'align_corners':
-      return to === 1 ? 0 : (i * (from - 1)) / (scale * from - 1);
-    case 'asymmetric':
-      return i / scale;
-    case 'tf_half_pixel_for_nn':
-      return (i + 0.5) / scale;
-    case 'tf_crop_and_resize':
-      return to > 1
-        ? start * (from - 1) + (i * (end - start) * (from - 1)) / (to - 1)
-        : 0.5 * (start + end) * (from - 1);
-    default:
-      return Number.NaN;
-  }
-}
+// Floats, as in ONNX Runtime: of two pixels that are equally near, the rounding chooses.
+const REAL = 'float32';
+const real = (value: Real): Tensor => (typeof value === 'number' ? scalar(value, REAL) : value);
+const realSize = (size: Dim): Tensor => sizeTensor(size, REAL);
+const half = (x: Tensor): Tensor => x.mul(real(0.5));
 
-function nearestOf(mode: string, x: number): number {
-  switch (mode) {
-    case 'round_prefer_floor':
-      return Math.ceil(x - 0.5);
-    case 'round_prefer_ceil':
-      return Math.floor(x + 0.5);
-    case 'floor':
-      return Math.floor(x);
-    case 'ceil':
-      return Math.ceil(x);
-    default:
-      return Number.NaN;
-  }
-}
+type Place = (i: Tensor, axis: Axis) => Tensor;
+const centred: Place = (i, { scale }) => i.add(0.5).div(real(scale)).sub(0.5);
 
-/** The weight of a pixel at a distance. */
-type Kernel = (distance: number) => number;
-const linearKernel: Kernel = (d) => Math.max(0, 1 - Math.abs(d));
+/** Where the places of the result lie in the source, by the mode. */
+const PLACES: Readonly<Record<string, Place>> = {
+  half_pixel: centred,
+  half_pixel_symmetric: (i, axis) => {
+    const size = realSize(axis.from);
+    const rest = real(1).sub(realSize(axis.to).div(size.mul(real(axis.scale))));
+    return centred(i, axis).add(half(size).mul(rest));
+  },
+  pytorch_half_pixel: (i, axis) => where(realSize(axis.to).greater(1), centred(i, axis), real(0)),
+  align_corners: (i, { from, to, scale }) => {
+    const size = realSize(from);
+    const stretched = i.mul(size.sub(1)).div(size.mul(real(scale)).sub(1));
+    return where(realSize(to).equal(1), real(0), stretched);
+  },
+  asymmetric: (i, { scale }) => i.div(real(scale)),
+  tf_half_pixel_for_nn: (i, { scale }) => i.add(0.5).div(real(scale)),
+  tf_crop_and_resize: (i, { from, to, roi }) => {
+    const [start, end] = [real(roi[0]), real(roi[1])];
+    const [last, steps] = [realSize(from).sub(1), realSize(to).sub(1)];
+    const along = start.mul(last).add(i.mul(end.sub(start)).mul(last).div(steps));
+    return where(steps.greater(0), along, half(start.add(end)).mul(last));
+  },
+};
+
+const ROUNDED: Readonly<Record<string, (x: Tensor) => Tensor>> = {
+  round_prefer_floor: (x) => x.sub(0.5).ceil(),
+  round_prefer_ceil: (x) => x.add(0.5).floor(),
+  floor: (x) => x.floor(),
+  ceil: (x) => x.ceil(),
+};
+
+/** The weight of a pixel at a distance, which is not negative. */
+type Kernel = (distance: Tensor) => Tensor;
+const linearKernel: Kernel = (d) => maximum(real(1).sub(d), real(0));
 const cubicKernel =
   (a: number): Kernel =>
-  (given) => {
-    const d = Math.abs(given);
-    if (d <= 1) return (a + 2) * d ** 3 - (a + 3) * d ** 2 + 1;
-    return d < 2 ? a * d ** 3 - 5 * a * d ** 2 + 8 * a * d - 4 * a : 0;
+  (d) => {
+    const polynomial = (...coefficients: readonly number[]): Tensor =>
+      coefficients.reduce<Tensor>((sum, c) => sum.mul(d).add(c), real(0));
+    const far = where(d.less(2), polynomial(a, -5 * a, 8 * a, -4 * a), real(0));
+    return where(d.lessEqual(1), polynomial(a + 2, -(a + 3), 0, 1), far);
   };
 
 interface Interpolation {
@@ -69,36 +87,44 @@ interface Interpolation {
   readonly radius: number;
   readonly antialias: boolean;
   readonly excludeOutside: boolean;
-  readonly place: (i: number, axis: Axis) => number;
+  readonly place: Place;
   /** The value of what lies outside; null for that of the nearest pixel. */
   readonly outside: number | null;
 }
 
-/** The weights of all pixels of an axis for each place of the result, and which places lie outside. */
-function weightsOf(axis: Axis, how: Interpolation): { rows: Float64Array; outside: boolean[] } {
+/** What depends on sizes alone: a constant where they are known. */
+const ofAxis = <T>(axis: Axis, make: () => T): T =>
+  [axis.from, axis.to].some(isExpression) || ![axis.scale, ...axis.roi].every((v) => typeof v === 'number')
+    ? make()
+    : inInitScope(make);
+
+const placesOf = (axis: Axis, place: Place): Tensor => place(iota(axis.to).cast(REAL), axis);
+const within = (places: Tensor, { from }: Axis): Tensor =>
+  maximum(minimum(places, realSize(from).sub(1)), real(0));
+
+/** The weights of all pixels of an axis for each place of the result, [to, from], and which places lie outside. */
+function weightsOf(axis: Axis, how: Interpolation): { rows: Tensor; outside: Tensor | null } {
   const { from, to, scale } = axis;
-  const rows = new Float64Array(to * from);
-  const outside: boolean[] = [];
-  const stretch = how.antialias && scale < 1 ? 1 / scale : 1;
-  for (let i = 0; i < to; i++) {
-    const x = how.place(i, axis);
-    outside.push(how.outside !== null && (x < 0 || x > from - 1));
-    const reach = how.radius * stretch;
-    const first = Math.floor(x - reach) + (how.antialias ? 0 : 1);
-    const last = Math.ceil(x + reach) - (how.antialias ? 0 : 1);
-    let sum = 0;
-    const taps: [number, number][] = [];
-    for (let at = Math.min(first, Math.floor(x)); at <= Math.max(last, Math.floor(x) + 1); at++) {
-      const inside = at >= 0 && at < from;
-      if (!inside && how.excludeOutside) continue;
-      const weight = how.kernel((at - x) / stretch);
-      if (weight === 0) continue;
-      taps.push([Math.min(from - 1, Math.max(0, at)), weight]);
-      sum += weight;
-    }
-    for (const [at, weight] of taps) rows[i * from + at] = (rows[i * from + at] as number) + weight / sum;
-  }
-  return { rows, outside };
+  const x = placesOf(axis, how.place);
+  const stretch = how.antialias ? maximum(real(1).div(real(scale)), real(1)) : real(1);
+  const reach = how.antialias ? wholeSize(stretch.mul(how.radius).ceil()) : how.radius;
+  // As many pixels on each side as the kernel reaches: [to, pixels].
+  const offsets = iota(addDims(mulDims(reach, 2), 1))
+    .cast(REAL)
+    .sub(realSize(reach));
+  const at = x.floor().expandDims(1).add(offsets);
+  const known = how.kernel(at.sub(x.expandDims(1)).abs().div(stretch));
+  const inside = within(at, axis);
+  const weights = how.excludeOutside ? where(at.equal(inside), known, real(0)) : known;
+  const rows = iota(to).cast('int64').mul(sizeTensor(from, 'int64'));
+  const cells = rows.expandDims(1).add(inside.cast('int64'));
+  const sums = unsortedSegmentSum(
+    shaped(weights.div(weights.sum(1, { keepdims: true })), [-1]),
+    shaped(cells, [-1]),
+    sizeValue(mulDims(to, from), 'int64') as number,
+  );
+  const outside = how.outside === null ? null : x.less(0).logicalOr(x.greater(realSize(from).sub(1)));
+  return { rows: shaped(sums, [to, from]), outside };
 }
 
 function alongAxis(x: Tensor, axis: number, fn: (last: Tensor) => Tensor): Tensor {
@@ -109,56 +135,93 @@ function alongAxis(x: Tensor, axis: number, fn: (last: Tensor) => Tensor): Tenso
 }
 
 function resizedAxis(x: Tensor, axis: number, info: Axis, how: Interpolation): Tensor {
-  const { rows, outside } = weightsOf(info, how);
-  const matrix = constant({ data: rows, shape: [info.to, info.from], dtype: 'float64' }).cast(x.dtype);
+  const { rows, outside } = ofAxis(info, () => {
+    const weights = weightsOf(info, how);
+    return { ...weights, rows: weights.rows.cast(x.dtype) };
+  });
   return alongAxis(x, axis, (t) => {
-    const y = t.matmul(matrix, { transposeB: true });
-    if (!outside.includes(true)) return y;
-    return constant(outside).where(how.outside ?? 0, y);
+    const y = t.matmul(rows, { transposeB: true });
+    return outside === null ? y : outside.where(how.outside ?? 0, y);
   });
 }
 
 // More than any image or signal has.
 const MOST_SIZE = 2 ** 26;
 
+/** A size that floats give, which may be of a run. */
+const wholeSize = (x: Tensor): Dim =>
+  hostDims(maximum(x.floor(), real(0)).cast('int64').reshape([1]), 'a size', 'Resize')[0] as Dim;
+
+/** How long an axis becomes: onnxruntime multiplies floats. */
+function scaledSize(from: Dim, scale: Real): Dim {
+  if (typeof from === 'number' && typeof scale === 'number') return Math.floor(Math.fround(from * scale));
+  if (typeof scale === 'number') {
+    // Of halves, quarters and so on nothing is lost: a size that follows from another is known to.
+    const parts = [1, 2, 4, 8, 16, 32, 64].find((n) => Number.isInteger(scale * n) && scale * n <= 1024);
+    if (parts !== undefined) return floorDivDims(mulDims(from, scale * parts), parts);
+  }
+  return wholeSize(realSize(from).mul(real(scale)));
+}
+
 /** The sizes of the result, and by how much each axis grows. */
 function axesOf(node: NodeCall, x: Tensor, old: boolean): (Axis | null)[] {
-  const { shape, rank } = x;
+  const { rank } = x;
+  const shape = dims(x);
   const axes = node.attrs.has('axes')
     ? node.attrs.ints('axes').map((a) => node.axis(a, rank))
     : range(0, rank);
-  const scaleInput = old ? 1 : 2;
   const bySizes = !old && node.maybe(3) !== null && node.x(3).size > 0;
-  const roi = !old && node.maybe(1) !== null ? node.numbers(1) : [];
+  const roi = !old && node.maybe(1) !== null ? reals(node, 1) : [];
   const found: (Axis | null)[] = shape.map(() => null);
   const policy = node.attrs.text('keep_aspect_ratio_policy', 'stretch');
-  const sizes = bySizes ? node.ints(3) : [];
-  const scales = bySizes ? [] : scalesOf(node, scaleInput);
+  const sizes = bySizes ? node.sizes(3) : [];
+  const scales = bySizes
+    ? []
+    : node.attrs.has('scales')
+      ? node.attrs.floats('scales')
+      : reals(node, old ? 1 : 2);
   if ((bySizes ? sizes : scales).length !== axes.length)
     node.fail(`there are ${(bySizes ? sizes : scales).length} sizes or scales for ${axes.length} axes`);
-  let common = 0;
-  if (bySizes && policy !== 'stretch') {
-    const ratios = axes.map((axis, i) => (sizes[i] as number) / (shape[axis] as number));
-    common = policy === 'not_larger' ? Math.min(...ratios) : Math.max(...ratios);
-  }
+  const ratios = axes.map((axis, i) => (bySizes ? ratio(sizes[i] as Dim, shape[axis] as Dim) : 1));
+  const common =
+    !bySizes || policy === 'stretch' ? null : policy === 'not_larger' ? least(ratios) : most(ratios);
   axes.forEach((axis, i) => {
-    const from = shape[axis] as number;
-    const to = bySizes
-      ? common === 0
-        ? (sizes[i] as number)
-        : Math.floor(common * from + 0.5)
-      : Math.floor(from * (scales[i] as number));
-    if (!(to >= 0 && to <= MOST_SIZE)) node.fail(`axis ${axis} cannot be resized from ${from} to ${to}`);
-    const scale = bySizes ? (common === 0 ? to / from : common) : (scales[i] as number);
-    const part: readonly [number, number] =
-      roi.length === 0 ? [0, 1] : [roi[i] as number, roi[i + axes.length] as number];
+    const from = shape[axis] as Dim;
+    const scale = bySizes ? (common ?? (ratios[i] as Real)) : (scales[i] as Real);
+    const to = !bySizes
+      ? scaledSize(from, scale)
+      : common === null
+        ? (sizes[i] as Dim)
+        : typeof common === 'number' && typeof from === 'number'
+          ? Math.floor(common * from + 0.5)
+          : wholeSize(real(common).mul(realSize(from)).add(0.5));
+    if (typeof to === 'number' && !(to >= 0 && to <= MOST_SIZE))
+      node.fail(`axis ${axis} cannot be resized from ${from} to ${to}`);
+    const part: readonly [Real, Real] =
+      roi.length === 0 ? [0, 1] : [roi[i] as Real, roi[i + axes.length] as Real];
     found[axis] = { from, to, scale, roi: part };
   });
   return found;
 }
 
-function scalesOf(node: NodeCall, input: number): readonly number[] {
-  return node.attrs.has('scales') ? node.attrs.floats('scales') : node.numbers(input);
+function ratio(to: Dim, from: Dim): Real {
+  if (typeof to === 'number' && typeof from === 'number') return to / from;
+  return identicalDims(to, from) ? 1 : realSize(to).div(realSize(from));
+}
+const numbers = (list: readonly Real[]): list is readonly number[] =>
+  list.every((v) => typeof v === 'number');
+const least = (list: readonly Real[]): Real =>
+  numbers(list) ? Math.min(...list) : list.map(real).reduce((a, b) => minimum(a, b));
+const most = (list: readonly Real[]): Real =>
+  numbers(list) ? Math.max(...list) : list.map(real).reduce((a, b) => maximum(a, b));
+
+/** The numbers of an input: scalars where only a run tells them. */
+function reals(node: NodeCall, input: number): readonly Real[] {
+  const x = node.x(input);
+  if (context.tracer === null || context.tracer.constant(x) !== null) return node.numbers(input);
+  const count = dims(x)[0];
+  if (typeof count !== 'number') return node.numbers(input);
+  return range(0, count).map((i) => x.at(i).cast(REAL));
 }
 
 const resized: Run = (node) => {
@@ -167,22 +230,18 @@ const resized: Run = (node) => {
   const old = node.opset < 11;
   const mode = attrs.text('mode', 'nearest');
   const coordinates = old ? 'asymmetric' : attrs.text('coordinate_transformation_mode', 'half_pixel');
-  if (Number.isNaN(sourceOf(coordinates, 0, { from: 2, to: 4, scale: 2, roi: [0, 1] })))
-    node.fail(`the coordinate_transformation_mode '${coordinates}' is unknown`);
-  const place = (i: number, axis: Axis): number => sourceOf(coordinates, i, axis);
+  const place =
+    own(PLACES, coordinates) ?? node.fail(`the coordinate_transformation_mode '${coordinates}' is unknown`);
   const axes = axesOf(node, x, old);
   const crop = coordinates === 'tf_crop_and_resize';
-  const idle = (axis: Axis | null): boolean =>
-    axis === null || (axis.from === axis.to && axis.scale === 1 && !crop);
+  const idle = (axis: Axis): boolean => identicalDims(axis.from, axis.to) && axis.scale === 1 && !crop;
   if (mode === 'nearest') {
     const rounding = old ? 'floor' : attrs.text('nearest_mode', 'round_prefer_floor');
-    if (Number.isNaN(nearestOf(rounding, 0))) node.fail(`the nearest_mode '${rounding}' is unknown`);
+    const rounded = own(ROUNDED, rounding) ?? node.fail(`the nearest_mode '${rounding}' is unknown`);
     return axes.reduce((y, axis, i) => {
       if (axis === null || idle(axis)) return y;
-      const places = range(0, axis.to).map((at) =>
-        Math.min(axis.from - 1, Math.max(0, nearestOf(rounding, place(at, axis)))),
-      );
-      return gather(y, constant(places, 'int32').reshape([-1]), i);
+      const places = ofAxis(axis, () => within(rounded(placesOf(axis, place)), axis).cast('int32'));
+      return gather(y, places, i);
     }, x.identity());
   }
   if (!['linear', 'bilinear', 'cubic'].includes(mode))
@@ -203,8 +262,10 @@ const resized: Run = (node) => {
   );
   return y.cast(x.dtype);
 };
+const own = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined;
 
 export const resizing: OpTable = {
-  Resize: { hosts: [1, 2, 3], run: resized },
-  Upsample: { hosts: [1], run: resized },
+  Resize: { constants: [1, 2, 3], run: resized } satisfies OnnxOp,
+  Upsample: { constants: [1], run: resized } satisfies OnnxOp,
 };
