@@ -30,7 +30,7 @@ export {
 } from './parameter-server/partitioners.ts';
 export { PerWorkerDataset, PerWorkerIterator, type WorkerDataset } from './parameter-server/per-worker.ts';
 export { RemoteValue } from './parameter-server/remote-value.ts';
-export { Server, type ServerOptions } from './parameter-server/server.ts';
+export { type JoinOptions, Server, type ServerOptions } from './parameter-server/server.ts';
 export { ShardedVariable } from './parameter-server/sharded-variable.ts';
 export { PreemptionCheckpointHandler } from './preemption/preemption-checkpoint-handler.ts';
 export { TerminationConfig, type TerminationOptions } from './preemption/termination-config.ts';

@@ -17,6 +17,7 @@ export {
   InputOptions,
   InputReplicationMode,
   inCrossReplicaContext,
+  type JoinOptions,
   Mirrored,
   type MirroredOptions,
   MirroredStrategy,

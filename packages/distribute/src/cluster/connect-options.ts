@@ -24,9 +24,14 @@ export function checkConnect(given: ClusterConnectOptions): Required<ClusterConn
     token = globalThis.process?.env['EAGRE_CLUSTER_TOKEN'] ?? '',
   } = given;
   for (const [key, value] of Object.entries({ timeoutSeconds, heartbeatSeconds }))
-    if (typeof value !== 'number' || !(value > 0) || value > 1e6)
-      throw new InvalidArgumentError(`${key} must be a number of seconds above 0, got ${shown(value)}`, op);
+    checkSeconds(value, key, op);
   if (typeof token !== 'string')
     throw new InvalidArgumentError(`token must be a text, got ${shown(token)}`, op);
   return { timeoutSeconds, heartbeatSeconds, token };
+}
+
+/** @throws InvalidArgumentError for what is no number of seconds, or is more than a timer can count */
+export function checkSeconds(value: unknown, name: string, op: string): void {
+  if (typeof value !== 'number' || !(value > 0) || value > 1e6)
+    throw new InvalidArgumentError(`${name} must be a number of seconds above 0, got ${shown(value)}`, op);
 }

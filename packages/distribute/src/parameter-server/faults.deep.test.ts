@@ -98,6 +98,49 @@ describe.concurrent('a cluster', { timeout: 400_000 }, () => {
     await Promise.all([lose('SIGKILL'), lose('SIGSTOP')]);
   });
 
+  it('outlives a coordinator that is killed as long as it is told to', async ({ onTestFinished }) => {
+    const server = `
+    const server = new tf.distribute.Server(new tf.distribute.clusterResolver.TFConfigClusterResolver());
+    const { TASK_TIMEOUT } = process.env;
+    try { await server.join({ timeoutSeconds: Number(TASK_TIMEOUT) }); } catch (error) { console.log(error.name, error.message); }`;
+    const program = `${connected}
+    coordinator.schedule(slow, [x]);
+    await coordinator.join();
+    print('ready');
+    await line();
+    await strategy.close();`;
+    const lose = async (seconds: number): Promise<void> => {
+      const cluster = await startServed(tf, program, {
+        workers: 1,
+        server,
+        env: { TASK_TIMEOUT: String(seconds) },
+      });
+      onTestFinished(() => cluster.end());
+      const { coordinator, servers } = cluster;
+      await coordinator.printed('"ready"');
+      await kill(coordinator);
+      const others = Object.entries(servers);
+      if (seconds > 100) {
+        const next = cluster.coordinate();
+        await next.printed('"ready"');
+        next.child.stdin?.write('\n');
+        expect((await next.ended).code).toBe(0);
+      }
+      for (const [name, { ended }] of others) {
+        const { code, out } = await ended;
+        expect(code).toBe(0);
+        if (seconds > 100) expect(out).toBe('');
+        else
+          expect(out).toMatch(
+            new RegExp(
+              `^UnavailableError server\\.join: ${name} \\(127\\.0\\.0\\.1:\\d+\\) has lost its coordinator, and none came within 0\\.2 s$`,
+            ),
+          );
+      }
+    };
+    await Promise.all([lose(0.2), lose(1000)]);
+  });
+
   it('lets no stranger in', async ({ onTestFinished }) => {
     const [port, other] = (await freePorts(2)).map((p) => `127.0.0.1:${p}`) as [string, string];
     const spec = { worker: [port], ps: [other], chief: ['127.0.0.1:1'] };

@@ -138,6 +138,11 @@ describe('clusters', () => {
     expect(() => new Server(cluster, { jobName: 'chief' })).toThrow('only a worker or a ps');
     expect(() => new Server(cluster, { jobName: 'ps', taskIndex: 3 })).toThrow('there are only 1');
     expect(() => new Server(cluster)).toThrow('type of a task');
+    const unstarted = new Server(cluster, { jobName: 'ps', start: false });
+    for (const timeoutSeconds of [0, -1, Number.NaN, '1', Number.POSITIVE_INFINITY])
+      await expect(unstarted.join({ timeoutSeconds: timeoutSeconds as number })).rejects.toThrow(
+        /timeoutSeconds must be a number of seconds above 0/,
+      );
     // A port that this process may not have.
     if (process.getuid?.() === 0) return;
     const server = new Server(cluster, { jobName: 'ps' });

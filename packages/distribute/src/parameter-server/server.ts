@@ -1,6 +1,6 @@
 import type { Server as NetServer, Socket } from 'node:net';
 import { FailedPreconditionError, InvalidArgumentError, UnavailableError } from '@eagre/backend';
-import { argumentsOf, shown, takesArguments } from '@eagre/core/internal';
+import { argumentsOf, defineMethods, shown, takesArguments } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats/internal';
 import { loadPortable, type Portable } from '@eagre/saved-model/internal';
 import { ClusterDef as ClusterMessage, ServerDef } from '../cluster/cluster-protos.ts';
@@ -12,7 +12,7 @@ import {
   parseAddress,
   type TaskType,
 } from '../cluster/cluster-spec.ts';
-import type { Credentials } from '../cluster/connect-options.ts';
+import { type Credentials, checkSeconds } from '../cluster/connect-options.ts';
 import { checkTask } from '../cluster/tf-config.ts';
 import type { Connection } from './connection.ts';
 import type { FunctionRunner } from './function-runner.ts';
@@ -29,6 +29,12 @@ export interface ServerOptions {
   readonly token?: string | null;
   /** Whether it listens at once; true by default. */
   readonly start?: boolean | null;
+}
+
+/** Options of `server.join`. */
+export interface JoinOptions {
+  /** How long a server that has lost its coordinator waits for it, or for another one, in seconds; 300 by default, null for as long as it takes. */
+  readonly timeoutSeconds?: number | null;
 }
 
 interface ServerArguments extends ServerOptions {
@@ -48,7 +54,8 @@ function specOf(cluster: ClusterLike): ClusterSpec {
 /** Who is served now. */
 interface Session {
   readonly key: string;
-  readonly coordinator: Connection;
+  /** The coordinator's connections; it is lost when all have ended. */
+  readonly coordinator: Set<Connection>;
   readonly workers: Set<Connection>;
   /** The variables of a ps, what runs the functions of a worker. */
   readonly served: ParameterStore | FunctionRunner;
@@ -78,6 +85,10 @@ export class Server {
   #server: NetServer | undefined;
   #session: Session | undefined;
   #isClosed = false;
+  /** How long `join` waits for a coordinator that is lost, in seconds; null before it is called, and for as long as it takes. */
+  #patience: number | null = null;
+  #waiting: NodeJS.Timeout | undefined;
+  #failure: UnavailableError | undefined;
   #end: () => void = () => {};
   readonly #ended: Promise<void> = new Promise((resolve) => {
     this.#end = resolve;
@@ -137,17 +148,38 @@ export class Server {
 
   /**
    * Serves until the coordinator says that it has ended, or `close` is called.
-   * @throws UnavailableError where the address is taken, or none of this machine
+   * @throws UnavailableError where the address is taken, or none of this machine, and where the coordinator was lost, and none came in time
    */
-  async join(): Promise<void> {
+  async join(options?: JoinOptions | null): Promise<void>;
+  async join(options?: unknown): Promise<void> {
+    const { timeoutSeconds = 300 } = (options ?? {}) as JoinOptions;
+    if (timeoutSeconds !== null) checkSeconds(timeoutSeconds, 'timeoutSeconds', 'server.join');
     this.start();
     await this.#listening;
+    this.#patience = timeoutSeconds;
+    this.#watch();
     await this.#ended;
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Gives a coordinator that is lost some time to come again. */
+  #watch(): void {
+    clearTimeout(this.#waiting);
+    const seconds = this.#patience;
+    if (this.#isClosed || seconds === null || this.#session?.coordinator.size !== 0) return;
+    this.#waiting = setTimeout(() => {
+      this.#failure = new UnavailableError(
+        `${this.#name} has lost its coordinator, and none came within ${seconds} s`,
+        'server.join',
+      );
+      void this.close();
+    }, seconds * 1000);
   }
 
   /** Serves no more: who is connected finds it lost. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    clearTimeout(this.#waiting);
     await this.#listening?.catch(() => {});
     this.#endSession();
     const server = this.#server;
@@ -203,13 +235,13 @@ export class Server {
     }
     // Of workers it begins anew: functions and what they see of variables come again.
     if (this.#session?.key === key && this.#type === 'ps') {
-      this.#serve(connection, this.#session);
+      this.#serve(connection, this.#session, true);
       return;
     }
     this.#endSession();
     const session: Session = {
       key,
-      coordinator: connection,
+      coordinator: new Set(),
       workers: new Set(),
       served:
         this.#type === 'ps'
@@ -217,15 +249,19 @@ export class Server {
           : new serving.FunctionRunner(key, this.#cluster, this.#credentials, this.#index, portable),
     };
     this.#session = session;
-    this.#serve(connection, session);
+    this.#serve(connection, session, true);
   }
 
-  #serve(connection: Connection, session: Session): void {
-    session.workers.add(connection);
+  #serve(connection: Connection, session: Session, isCoordinator: boolean): void {
+    const { coordinator, workers } = session;
+    const own = isCoordinator ? coordinator : workers;
+    own.add(connection);
+    this.#watch();
     connection.onClose = () => {
-      session.workers.delete(connection);
+      own.delete(connection);
       // The variables stay until another coordinator comes.
-      if (connection === session.coordinator && this.#type === 'worker') session.served.close();
+      if (coordinator.size === 0 && isCoordinator && this.#type === 'worker') session.served.close();
+      if (session === this.#session) this.#watch();
     };
     connection.onRequest = (message) => {
       if (message.kind === 'end') {
@@ -241,7 +277,7 @@ export class Server {
   #admit(connection: Connection, key: string): void {
     const session = this.#session;
     if (session?.key === key && this.#type === 'ps') {
-      this.#serve(connection, session);
+      this.#serve(connection, session, false);
       return;
     }
     connection.onRequest = () => {
@@ -256,7 +292,7 @@ export class Server {
     this.#session = undefined;
     if (session === undefined) return;
     session.served.close();
-    for (const connection of session.workers) connection.close();
+    for (const connection of [...session.coordinator, ...session.workers]) connection.close();
   }
 }
 takesArguments<ServerArguments>(
@@ -267,6 +303,8 @@ takesArguments<ServerArguments>(
   },
   Server,
 );
+
+defineMethods(Server.prototype, 'Server', { join: { positional: [], options: { timeoutSeconds: true } } });
 
 const stale = (name: string): UnavailableError =>
   new UnavailableError(`${name} was started again, or serves another coordinator: its variables are gone`);

@@ -42,9 +42,14 @@ export const heads = {
     `import * as tf from ${JSON.stringify(await bundled('eagre/src/index.ts'))};\n`,
 };
 
-/** Starts a program. */
-export function start(program: string, env: Readonly<Record<string, string>> = {}): Running {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+/** Starts a program. @param command what starts Node, where that is done by another program */
+export function start(
+  program: string,
+  env: Readonly<Record<string, string>> = {},
+  command: readonly string[] = [],
+): Running {
+  const [file, ...args] = [...command, process.execPath, '--input-type=module', '-e', program];
+  const child = spawn(file as string, args, {
     env: { ...process.env, NODE_OPTIONS: '', EAGRE_NUM_THREADS: '1', ...env },
   });
   let out = '';
@@ -99,6 +104,8 @@ export interface ServedCluster {
   readonly servers: Readonly<Record<string, Running>>;
   /** Starts a server again. */
   restart(name: string): void;
+  /** Starts another coordinator. */
+  coordinate(): Running;
   /** Ends all processes. */
   end(): Promise<void>;
 }
@@ -139,11 +146,12 @@ export async function startServed(
   };
   for (let i = 0; i < workers; i++) restart(`worker ${i}`);
   for (let i = 0; i < ps; i++) restart(`ps ${i}`);
-  const coordinator = run(program, 'chief', 0);
+  const coordinate = (): Running => run(program, 'chief', 0);
   return {
-    coordinator,
+    coordinator: coordinate(),
     servers,
     restart,
+    coordinate,
     async end() {
       for (const { child } of all) child.kill('SIGKILL');
       await Promise.all(all.map(({ ended }) => ended));
