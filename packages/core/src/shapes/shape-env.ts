@@ -7,6 +7,7 @@ import {
   dimOf,
   evaluateDim,
   hintOf,
+  isExpression,
   isMadeUp,
   leastOf,
   mostOf,
@@ -101,6 +102,13 @@ export function atMost(a: Dim, b: Dim): boolean {
 /** Whether a < b. */
 export function lessThan(a: Dim, b: Dim): boolean {
   return !atMost(b, a);
+}
+
+/** Whether it is a size: an integer of at least `least`, or one that a trace does not know, which each run then looks at. */
+export function isSize(value: unknown, least = 0): value is Dim {
+  return typeof value === 'number'
+    ? Number.isSafeInteger(value) && value >= least
+    : isExpression(value) && atMost(least, value);
 }
 
 // ---- conditions that have to hold: what only a run tells is taken for true here, and looked at when it runs. Kernels see sizes that reach

@@ -2,7 +2,7 @@ import { InvalidArgumentError, MAX_RANK } from '@eagre/backend';
 import { isPlain } from '../arguments/plain.ts';
 import { type Dim, type Dims, isExpression } from './dim.ts';
 import { dimsOf, sameShape, sizeOfDims, toShape } from './dims.ts';
-import { areTakenForEqual, equalDims, knownDim } from './shape-env.ts';
+import { areTakenForEqual, equalDims, isSize, knownDim } from './shape-env.ts';
 
 export { sameShape };
 
@@ -159,7 +159,7 @@ export function checkShape(given: Dims, op?: string): Shape {
     );
   }
   for (const d of shape) {
-    if (typeof d === 'number' ? !Number.isSafeInteger(d) || d < 0 : !isExpression(d)) {
+    if (!isSize(d)) {
       throw new InvalidArgumentError(
         `${showShape(shape)} is not a shape: dimensions must be integers of at least 0`,
         op,

@@ -5,9 +5,9 @@ import { context } from '../dispatch/context.ts';
 import { knownTensor, symbolicTensor } from '../dispatch/symbolic.ts';
 import { isInteger } from '../tensor/dtypes.ts';
 import { type Tensor, viewOf } from '../tensor/tensor.ts';
-import { type Dim, type Dims, identicalDims, isExpression, mayBeOpen } from './dim.ts';
+import { type Dim, type Dims, hintOf, identicalDims, isExpression, mayBeOpen } from './dim.ts';
 import { dims, dimsOf, everyDim } from './dims.ts';
-import { atMost, equalDims } from './shape-env.ts';
+import { equalDims, isSize } from './shape-env.ts';
 
 /**
  * The integers of a tensor, flat and row-major: how every op reads a tensor that stands in the place of a shape, axes, multiples, a depth,
@@ -39,9 +39,7 @@ export function hostDims(x: Tensor, what: string, op: string): Dim[] {
 
 /** A size, which need not be known. @throws InvalidArgumentError unless it is an integer of at least `least` */
 export function checkSize(value: unknown, what: string, op: string, least = 0): Dim {
-  if (!isExpression(value)) checkCount(value, what, op, least);
-  else if (!atMost(least, value))
-    throw new InvalidArgumentError(`${what} must be at least ${least}, got ${value}`, op);
+  if (!isSize(value, least)) checkCount(isExpression(value) ? hintOf(value) : value, what, op, least);
   return value as Dim;
 }
 

@@ -4,8 +4,10 @@ import { constant, logicalAnd, type PartialShape, Tensor, type TensorLike } from
 import {
   checkFunction,
   checkPartialShape,
+  checkValues,
   context,
   defineFunction,
+  integersOf,
   isCompatible,
   kind,
   type NamedFunction,
@@ -146,17 +148,29 @@ function invariantsOf(initial: Nest, given: unknown): Invariants {
 /** Checked. @returns null for no limit; a tensor where it is not known while tracing. */
 function iterations(given: TensorLike | undefined): number | Tensor | null {
   if (given === undefined || given === null) return null;
+  const check = (numbers: readonly number[]): number => {
+    const [n] = numbers;
+    if (numbers.length !== 1 || n === undefined || !Number.isInteger(n) || n < 0)
+      throw new InvalidArgumentError(
+        `maximumIterations is [${numbers}], expected an integer of at least 0`,
+        OP,
+      );
+    return n;
+  };
   const known = knownNumbers(given, OP);
-  if (known === null) {
-    const limit = given as Tensor;
-    if (limit.size !== 1)
-      throw new InvalidArgumentError(`maximumIterations has shape [${limit.shape}], expected a scalar`, OP);
-    return limit.reshape([]);
-  }
-  const [n] = known;
-  if (known.length !== 1 || n === undefined || !Number.isInteger(n) || n < 0)
-    throw new InvalidArgumentError(`maximumIterations is [${known}], expected an integer of at least 0`, OP);
-  return n;
+  if (known !== null) return check(known);
+  const limit = given as Tensor;
+  if (limit.size !== 1)
+    throw new InvalidArgumentError(`maximumIterations has shape [${limit.shape}], expected a scalar`, OP);
+  checkValues(
+    OP,
+    [limit],
+    (now) => {
+      check(integersOf(now));
+    },
+    (now) => now.greaterEqual(0).all(),
+  );
+  return limit.reshape([]);
 }
 
 class Loop {

@@ -26,7 +26,7 @@ import {
   show,
   showShape,
 } from '../../shapes/shape.ts';
-import { atMost, knownDim } from '../../shapes/shape-env.ts';
+import { isSize, knownDim } from '../../shapes/shape-env.ts';
 import { sizeValue } from '../../shapes/sizes.ts';
 import { constant } from '../../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
@@ -275,7 +275,7 @@ export const linspace: NamedFunction<
   (start, stop, num: number, options: { axis?: number; dtype?: 'float32' | 'float64' }) => {
     const { dtype = 'float32' } = options;
     checkDType(dtype, 'floating', 'dtype', 'LinSpace');
-    if (!(isExpression(num) || Number.isSafeInteger(num)) || !atMost(1, num))
+    if (!isSize(num, 1))
       throw new InvalidArgumentError(`num is ${num}, expected an integer of at least 1`, 'LinSpace');
     if (typeof start !== 'number' || typeof stop !== 'number')
       return between(...ends(start, stop, options.dtype), num, options.axis);

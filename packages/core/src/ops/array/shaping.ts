@@ -11,7 +11,6 @@ import {
   type Dim,
   type Dims,
   floorDivDims,
-  isExpression,
   maxDims,
   modDims,
   mulDims,
@@ -30,7 +29,7 @@ import {
   showShape,
   stretchesTo,
 } from '../../shapes/shape.ts';
-import { atMost, lessThan, mayBeAtMost, mayBeEqual } from '../../shapes/shape-env.ts';
+import { isSize, lessThan, mayBeAtMost, mayBeEqual } from '../../shapes/shape-env.ts';
 import { differs, hostDims, openDims, shapesAgree, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
@@ -503,9 +502,6 @@ const mirrorPadGradOp: Op = defineOp({
   ],
 });
 
-const isCount = (n: Dim): boolean =>
-  typeof n === 'number' ? Number.isSafeInteger(n) && n >= 0 : isExpression(n) && atMost(0, n);
-
 /**
  * Adds `paddings[i] = [before, after]` elements around axis i.
  * @param options.mode `CONSTANT` (the default), `REFLECT` (mirrored, edge not repeated) or `SYMMETRIC` (edge repeated).
@@ -523,7 +519,7 @@ export const pad: NamedFunction<
     const t = toTensor(x);
     checkDType(t.dtype, 'any', 'x', 'Pad');
     const wrong = checkList(paddings, 'paddings', 'Pad').findIndex(
-      (p) => !Array.isArray(p) || p.length !== 2 || !dimsOf(p).every(isCount),
+      (p) => !Array.isArray(p) || p.length !== 2 || !dimsOf(p).every((n) => isSize(n)),
     );
     if (paddings.length !== t.rank || wrong >= 0) {
       throw new InvalidArgumentError(

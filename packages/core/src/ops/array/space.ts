@@ -1,4 +1,5 @@
 // Blocks of space as batches and back, and patches.
+
 import { InvalidArgumentError } from '@eagre/backend';
 import type { IntegersLike, PairsLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
@@ -9,7 +10,6 @@ import {
   type Dim,
   type Dims,
   floorDivDims,
-  isExpression,
   maxDims,
   modDims,
   mulDims,
@@ -17,6 +17,7 @@ import {
 } from '../../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
 import { showShape } from '../../shapes/shape.ts';
+import { isSize } from '../../shapes/shape-env.ts';
 import { differs, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
@@ -40,8 +41,7 @@ function blocksOf(given: unknown, op: string): readonly number[] {
 function pairsOf(given: unknown, count: number, what: string, op: string): readonly Pair[] {
   const pairs = Array.isArray(given) && given.every((p) => Array.isArray(p)) ? (given as number[][]) : [];
   const list = pairs.map((p) => dimsOf(p) as unknown as Pair);
-  const isSize = (d: Dim): boolean => isExpression(d) || (Number.isSafeInteger(d) && d >= 0);
-  if (list.length !== count || !list.every((p) => p.length === 2 && p.every(isSize)))
+  if (list.length !== count || !list.every((p) => p.length === 2 && p.every((d) => isSize(d))))
     throw new InvalidArgumentError(`${what} must be ${count} pairs of integers of at least 0`, op);
   return list;
 }

@@ -1,8 +1,10 @@
 // What ops on images share: one image [h, w, c] or a batch [n, h, w, c].
+
 import { InvalidArgumentError } from '@eagre/backend';
-import { type Dim, isExpression, subDims } from '../../shapes/dim.ts';
+import { type Dim, subDims } from '../../shapes/dim.ts';
 import { dims, dimsOf } from '../../shapes/dims.ts';
 import { listOf, show, showShape } from '../../shapes/shape.ts';
+import { isSize } from '../../shapes/shape-env.ts';
 import { sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
@@ -37,7 +39,7 @@ export function sidesOf(x: Tensor): readonly [height: Dim, width: Dim] {
 /** Two integers of at least `least`: [height, width]. */
 export function twoSizes(value: unknown, what: string, op: string, least = 1): readonly [Dim, Dim] {
   const list = dimsOf(listOf(value as readonly number[], what, op));
-  if (list.length !== 2 || !list.every((n) => isExpression(n) || (Number.isSafeInteger(n) && n >= least)))
+  if (list.length !== 2 || !list.every((n) => isSize(n, least)))
     throw new InvalidArgumentError(
       `${what} must be [height, width], integers of at least ${least}, got ${show(value)}`,
       op,

@@ -3,7 +3,7 @@ import { type DType, dtypeTraits, FailedPreconditionError, InvalidArgumentError 
 import type { AxisLike, IntegerLike, IntegersLike, ShapeLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import { checkCount, checkNumber, checkOneOf, shown } from '../../arguments/checks.ts';
+import { checkNumber, checkOneOf, shown } from '../../arguments/checks.ts';
 import { distribution } from '../../dispatch/distribution.ts';
 import { opHooks, pair } from '../../dispatch/op.ts';
 import { mulDims, productOf } from '../../shapes/dim.ts';
@@ -16,7 +16,7 @@ import {
   type Shape,
   showShape,
 } from '../../shapes/shape.ts';
-import { sizeValue } from '../../shapes/sizes.ts';
+import { checkSize, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, isFloating } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
@@ -226,7 +226,7 @@ export const computeAverageLoss: NamedFunction<
   { sampleWeight: kind.tensor, globalBatchSize: kind.size },
   (perExampleLoss, { sampleWeight = null, globalBatchSize = null }) => {
     const op = 'nn.computeAverageLoss';
-    if (typeof globalBatchSize === 'number') checkCount(globalBatchSize, 'globalBatchSize', op);
+    if (globalBatchSize !== null) checkSize(globalBatchSize, 'globalBatchSize', op);
     const loss = floats(perExampleLoss, 'perExampleLoss', op);
     const weighted =
       sampleWeight === null ? loss : loss.mul(toTensor(sampleWeight, loss.dtype).cast(loss.dtype));

@@ -5,19 +5,10 @@ import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { defineOp, execute1, type Op, type OpSpec } from '../../dispatch/op.ts';
 import { values } from '../../dispatch/samples.ts';
-import {
-  addDims,
-  type Dim,
-  type Dims,
-  floorDivDims,
-  isExpression,
-  maxDims,
-  mulDims,
-  subDims,
-} from '../../shapes/dim.ts';
+import { addDims, type Dim, type Dims, floorDivDims, maxDims, mulDims, subDims } from '../../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
 import { normalizeAxis, show, showShape } from '../../shapes/shape.ts';
-import { atMost, equalDims } from '../../shapes/shape-env.ts';
+import { atMost, equalDims, isSize } from '../../shapes/shape-env.ts';
 import { sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
@@ -230,11 +221,7 @@ const lengthArguments = { inputTensor: kind.tensor, fftLength: kind.shape };
 function lengthsOf(given: readonly number[] | null | undefined, own: Dims, name: string): Dims {
   if (given === undefined || given === null) return own;
   const lengths = Array.isArray(given) ? dimsOf(given) : null;
-  if (
-    lengths === null ||
-    lengths.length !== own.length ||
-    !lengths.every((n) => isExpression(n) || (Number.isInteger(n) && n >= 0))
-  )
+  if (lengths === null || lengths.length !== own.length || !lengths.every((n) => isSize(n)))
     throw new InvalidArgumentError(
       `fftLength is ${show(given)}, expected a list of ${own.length} lengths`,
       name,

@@ -3,30 +3,16 @@ import { InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import {
-  addDims,
-  type Dim,
-  floorDivDims,
-  isExpression,
-  maxDims,
-  mulDims,
-  subDims,
-} from '../../shapes/dim.ts';
+import { addDims, type Dim, floorDivDims, maxDims, mulDims, subDims } from '../../shapes/dim.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
 import { checkFlag, normalizeAxis, showShape } from '../../shapes/shape.ts';
-import { sizeValue } from '../../shapes/sizes.ts';
+import { checkSize, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { iota } from '../array/iota.ts';
 import { pad, reshape, swapAxes } from '../array/shaping.ts';
 
-/** A length of at least 1, which need not be known. @throws InvalidArgumentError for what is none */
-export function positive(value: unknown, what: string, name: string): Dim {
-  if (isExpression(value as Dim) || (Number.isSafeInteger(value) && (value as number) > 0))
-    return value as Dim;
-  throw new InvalidArgumentError(`${what} is ${String(value)}, expected an integer of at least 1`, name);
-}
 const negated = (d: Dim): Dim => subDims(0, d);
 /** ⌈a / b⌉. */
 const ceilDiv = (a: Dim, b: Dim): Dim => negated(floorDivDims(negated(a), b));
@@ -61,8 +47,8 @@ export const frame: NamedFunction<
     checkDType(x.dtype, 'any', 'signal', name);
     if (x.rank === 0) throw new InvalidArgumentError('signal is a scalar, expected rank 1 or more', name);
     const place = normalizeAxis(axis as number, x.rank, name);
-    const length = positive(frameLength, 'frameLength', name);
-    const step = positive(frameStep, 'frameStep', name);
+    const length = checkSize(frameLength, 'frameLength', name, 1);
+    const step = checkSize(frameStep, 'frameStep', name, 1);
     const n = dims(x)[place];
     let count = maxDims(0, addDims(floorDivDims(subDims(n, length), step), 1));
     if (checkFlag(padEnd, 'padEnd', name)) {
@@ -95,7 +81,7 @@ export const overlapAndAdd: NamedFunction<
     checkDType(x.dtype, 'numeric', 'signal', name);
     if (x.rank < 2)
       throw new InvalidArgumentError(`signal has shape ${showShape(x.shape)}, expected rank 2 or more`, name);
-    const step = positive(frameStep, 'frameStep', name);
+    const step = checkSize(frameStep, 'frameStep', name, 1);
     const lead = dims(x).slice(0, -2);
     const [frames, length] = dims(x).slice(-2);
     // Each frame as segments as long as the step: those of one number in their frames lie behind each other in the sum.

@@ -7,13 +7,12 @@ import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts
 import { mulDims } from '../../shapes/dim.ts';
 import { dims } from '../../shapes/dims.ts';
 import { knownDim, lessThan } from '../../shapes/shape-env.ts';
-import { sizeValue } from '../../shapes/sizes.ts';
+import { checkSize, sizeValue } from '../../shapes/sizes.ts';
 import { constant } from '../../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import { checkListSize } from '../../tensor/list-size.ts';
 import { cast } from '../elementwise/cast.ts';
-import { positive } from './frames.ts';
 import { dct } from './spectral.ts';
 
 /** The mel scale of HTK. */
@@ -65,8 +64,8 @@ export const linearToMelWeightMatrix: NamedFunction<
     dtype: DType = 'float32',
   ) => {
     const name = 'signal.linearToMelWeightMatrix';
-    const bands = knownDim(positive(numMelBins, 'numMelBins', name));
-    const bins = knownDim(positive(numSpectrogramBins, 'numSpectrogramBins', name));
+    const bands = knownDim(checkSize(numMelBins, 'numMelBins', name, 1));
+    const bins = knownDim(checkSize(numSpectrogramBins, 'numSpectrogramBins', name, 1));
     const numbers = [sampleRate, lowerEdgeHertz, upperEdgeHertz];
     if (
       numbers.some((x) => typeof x !== 'number' || !Number.isFinite(x)) ||

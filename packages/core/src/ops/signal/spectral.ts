@@ -8,7 +8,7 @@ import { type Dim, modDims, mulDims, subDims } from '../../shapes/dim.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
 import { showShape } from '../../shapes/shape.ts';
 import { atMost, equalDims, knownDim, lessThan } from '../../shapes/shape-env.ts';
-import { differs, sizeValue } from '../../shapes/sizes.ts';
+import { checkSize, differs, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
@@ -20,7 +20,7 @@ import { cast } from '../elementwise/cast.ts';
 import { complex, real } from '../elementwise/complex.ts';
 import { where } from '../elementwise/select.ts';
 import { irfft, rfft } from './fft.ts';
-import { frame, overlapAndAdd, positive } from './frames.ts';
+import { frame, overlapAndAdd } from './frames.ts';
 import { hannWindow, ofSize, vorbisWindow, type WindowFunction } from './windows.ts';
 
 const last = (x: Tensor): Dim => dims(x)[x.rank - 1];
@@ -99,8 +99,8 @@ export const stft: NamedFunction<
   ) => {
     const name = 'signal.stft';
     const x = signalOf(signals, 1, 'signals', name);
-    const length = positive(frameLength, 'frameLength', name);
-    const wide = fftLength === null ? powerOfTwo(length) : positive(fftLength, 'fftLength', name);
+    const length = checkSize(frameLength, 'frameLength', name, 1);
+    const wide = fftLength === null ? powerOfTwo(length) : checkSize(fftLength, 'fftLength', name, 1);
     const frames = frame(x, length as number, frameStep, padEnd === undefined ? {} : { padEnd });
     return rfft(windowed(frames, windowFn, length, name), toShape([wide]));
   },
@@ -122,7 +122,7 @@ export const inverseStftWindowFn: NamedFunction<
   { forwardWindowFn: kind.asIs },
   (frameStep, { forwardWindowFn = hannWindow }): WindowFunction => {
     const name = 'signal.inverseStftWindowFn';
-    const step = knownDim(positive(frameStep, 'frameStep', name));
+    const step = knownDim(checkSize(frameStep, 'frameStep', name, 1));
     checkFunction(forwardWindowFn, 'forwardWindowFn', name);
     return (windowLength, { dtype }) => {
       const forward = windowOf(forwardWindowFn, windowLength, dtype, name);
@@ -163,8 +163,8 @@ export const inverseStft: NamedFunction<
     const x = toTensor(stfts);
     if (x.rank < 2)
       throw new InvalidArgumentError(`stfts has shape ${showShape(x.shape)}, expected rank 2 or more`, name);
-    const length = positive(frameLength, 'frameLength', name);
-    const wide = fftLength === null ? powerOfTwo(length) : positive(fftLength, 'fftLength', name);
+    const length = checkSize(frameLength, 'frameLength', name, 1);
+    const wide = fftLength === null ? powerOfTwo(length) : checkSize(fftLength, 'fftLength', name, 1);
     const frames = fitted(irfft(x, toShape([wide])), length);
     return overlapAndAdd(windowed(frames, windowFn, length, name), frameStep);
   },
@@ -243,7 +243,7 @@ const cosineTransform = (name: string, typeOf: (type: 1 | 2 | 3 | 4) => 1 | 2 | 
       if (![1, 2, 3, 4].includes(type)) refuse(`type is ${String(type)}, expected 1, 2, 3 or 4`);
       if (axis !== -1) refuse(`axis is ${String(axis)}, expected -1; move the axis with moveAxis`);
       if (norm !== null && norm !== 'ortho') refuse(`norm is ${String(norm)}, expected 'ortho' or nothing`);
-      if (n !== null) x = fitted(x, positive(n, 'n', `signal.${name}`));
+      if (n !== null) x = fitted(x, checkSize(n, 'n', `signal.${name}`, 1));
       if (type === 1 && norm === 'ortho') refuse('type 1 has no orthonormal form');
       if (type === 1 && lessThan(last(x), 2)) refuse('type 1 needs two numbers or more');
       return cosines(x, typeOf(type), norm);
@@ -292,7 +292,7 @@ export const mdct: NamedFunction<
   (signals, frameLength, { windowFn = vorbisWindow, padEnd, norm = null }) => {
     const name = 'signal.mdct';
     const x = signalOf(signals, 1, 'signals', name);
-    const length = knownDim(positive(frameLength, 'frameLength', name));
+    const length = knownDim(checkSize(frameLength, 'frameLength', name, 1));
     if (length % 4 !== 0)
       throw new InvalidArgumentError(`frameLength is ${length}, expected a multiple of 4`, name);
     const frames = frame(x, length, length / 2, padEnd === undefined ? {} : { padEnd });

@@ -7,7 +7,7 @@ import { inInitScope } from '../../dispatch/context.ts';
 import { type Dim, isExpression } from '../../shapes/dim.ts';
 import { checkFlag } from '../../shapes/shape.ts';
 import { knownDim } from '../../shapes/shape-env.ts';
-import { sizeValue } from '../../shapes/sizes.ts';
+import { checkSize, sizeValue } from '../../shapes/sizes.ts';
 import { constant } from '../../tensor/constant.ts';
 import { toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
@@ -26,12 +26,6 @@ type Window<O = WindowOptions> = NamedFunction<[windowLength: IntegerLike], ['wi
 /** A window: its length and dtype give its values. */
 export type WindowFunction = (windowLength: number, options: { readonly dtype: DType }) => Tensor;
 
-function lengthOf(given: Dim, name: string): number {
-  const n = knownDim(given);
-  if (Number.isInteger(n) && n >= 0) return n;
-  throw new InvalidArgumentError(`windowLength is ${String(n)}, expected an integer of at least 0`, name);
-}
-
 /** A window of numbers that are computed in float64. */
 function made(list: readonly number[], dtype: DType, name: string): Tensor {
   checkDType(dtype, 'floating', 'dtype', name);
@@ -49,7 +43,7 @@ function computed(
   of: (place: Tensor, length: Tensor) => Tensor,
 ): Tensor {
   checkDType(dtype, 'floating', 'dtype', name);
-  const n = isExpression(length) ? length : lengthOf(length, name);
+  const n = checkSize(length, 'windowLength', name);
   return ofSize(n, () =>
     cast(of(iota(n).cast('float64'), toTensor(sizeValue(n, 'float64'), 'float64')), dtype),
   );
@@ -123,7 +117,7 @@ const betaWindow = (name: string, of: (n: number, beta: number) => number[]): Be
     { dtype: kind.asIs },
     (windowLength, beta: number = 12, { dtype = 'float32' }) => {
       const op = `signal.${name}`;
-      const n = lengthOf(windowLength as Dim, op);
+      const n = knownDim(checkSize(windowLength, 'windowLength', op));
       checkListSize(n, 'numbers of a window', 'take a shorter one', op);
       return made(of(n, checkBeta(beta, op)), dtype, op);
     },
