@@ -3,6 +3,7 @@ import { InternalError, InvalidArgumentError } from '@eagre/backend';
 import { type Call, CompositeTensor, findComposite, inList } from '../composite/composite.ts';
 import { checkList } from '../shapes/shape.ts';
 import { isComplexNumber } from '../tensor/complex-numbers.ts';
+import { isPixels } from '../tensor/pixels.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { asCode, shown } from './checks.ts';
 import { mayHold, unknownName } from './option-names.ts';
@@ -579,10 +580,11 @@ function isRead(read: Reader | undefined, value: unknown): boolean {
   return typeof value === 'number' || (read === undefined && isTensor(value));
 }
 
-/** @internal A value that an op takes for a tensor, though it is a plain object: { data, shape } or { re, im }. */
+/** @internal A value that an op takes for a tensor, though it is a plain object: { data, shape }, { re, im }, or pixels. */
 export const isArray = (value: Readonly<Record<string, unknown>>): boolean =>
   ('data' in value && 'shape' in value && (ArrayBuffer.isView(value.data) || Array.isArray(value.data))) ||
-  isComplexNumber(value);
+  isComplexNumber(value) ||
+  isPixels(value);
 
 /** Whether what stands at a place is the options. */
 function isOptions(declaration: Declaration, value: unknown, place: number): value is object {

@@ -2,10 +2,12 @@
 import { defineMethods, type MethodArguments } from '../arguments/arguments.ts';
 import { takesArguments } from '../arguments/class-arguments.ts';
 import * as array from '../ops/array/array.ts';
+import { stack } from '../ops/array/join.ts';
 import * as activations from '../ops/elementwise/activation.ts';
 import * as math from '../ops/elementwise/math.ts';
 import * as linalg from '../ops/linalg/linalg.ts';
 import * as reduce from '../ops/reduce/reduce.ts';
+import { joining } from '../tensor/convert.ts';
 import { installMethods } from '../tensor/methods.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { Variable, variableArguments } from '../tensor/variable.ts';
@@ -16,6 +18,8 @@ for (const functions of files)
   names.push(...installMethods([Tensor.prototype, Variable.prototype], functions));
 /** @internal The names of the ops that are methods of tensors. */
 export const methodNames: readonly string[] = names;
+
+joining.stack = stack;
 
 const values: Readonly<Record<string, MethodArguments>> = {
   data: {},

@@ -81,7 +81,7 @@ describe('constant', () => {
     [null],
     [undefined],
     [() => 1],
-    [[constant(1)]],
+    [[constant(1), 'a']],
     [new DataView(new ArrayBuffer(4))],
     [{ data: new Float32Array(3), shape: [2] }],
   ])('refuses %s', (value) => {

@@ -22,6 +22,7 @@ import { eagerBackend } from '../dispatch/context.ts';
 import { checkShape, type Shape, showShape, sizeOf } from '../shapes/shape.ts';
 import { complexAt, isComplexNumber } from './complex-numbers.ts';
 import { checkDTypeName } from './dtypes.ts';
+import { isPixels, type PixelsLike } from './pixels.ts';
 import { aliasTensor, emptyTensor, type Scalar, spaceOf, stringTensor, Tensor, uploaded } from './tensor.ts';
 import type { Variable } from './variable.ts';
 import { VariableBase } from './variable-base.ts';
@@ -47,7 +48,7 @@ export interface FlatValues {
 
 /**
  * Everything that an op accepts for a tensor: numbers become float32, booleans bool, bigints int64, strings string, and `{ re, im }`
- * complex128, as Python's complex numbers do in TensorFlow.
+ * complex128, as Python's complex numbers do in TensorFlow. Arrays may hold tensors, which are joined as `tf.stack` does.
  */
 export type TensorLike =
   | Tensor
@@ -57,9 +58,17 @@ export type TensorLike =
   | Uint8ClampedArray
   | NDArrayLike
   | FlatValues
+  | PixelsLike
   | NestedValues;
-/** Values in arrays, to any depth; rows may be typed arrays. */
-export type NestedValues = readonly (Scalar | TypedArray | Uint8ClampedArray | NestedValues)[];
+/** Values in arrays, to any depth; rows may be typed arrays, or tensors. */
+export type NestedValues = readonly (
+  | Scalar
+  | TypedArray
+  | Uint8ClampedArray
+  | Tensor
+  | Variable
+  | NestedValues
+)[];
 
 /**
  * @internal The tensor for an argument of an op. `dtype` is what the op's other arguments suggest: it decides for bare
@@ -84,13 +93,10 @@ export function toTensor(value: TensorLike, dtype?: DType, strict = false): Tens
   if (isComplexNumber(value)) return fromFlat([value], [], complexDType(dtype, strict), 'complex128');
   if (Array.isArray(value)) return fromNested(value, dtype, strict);
   const like = value as Partial<NDArrayLike> | null | undefined;
-  if (
-    like !== null &&
-    typeof like === 'object' &&
-    ArrayBuffer.isView(like.data) &&
-    Array.isArray(like.shape)
-  ) {
-    return fromTyped(like.data, checkShape(like.shape), dtype, strict, like.dtype);
+  if (like !== null && typeof like === 'object' && ArrayBuffer.isView(like.data)) {
+    if (Array.isArray(like.shape))
+      return fromTyped(like.data, checkShape(like.shape), dtype, strict, like.dtype);
+    if (isPixels(like)) return fromTyped(like.data, checkShape([like.height, like.width, 4]), dtype, strict);
   }
   if (like !== null && typeof like === 'object' && Array.isArray(like.data) && Array.isArray(like.shape))
     return fromList(like as unknown as FlatValues & { readonly data: readonly Scalar[] }, dtype, strict);
@@ -292,7 +298,10 @@ function fromNested(value: readonly unknown[], hint: DType | undefined, strict: 
     if (ArrayBuffer.isView(level)) return fromRows(value, shape, level as TypedArray, hint, strict);
     flatten(value, shape, 0, flat);
   } catch (error) {
-    throw error instanceof TypeError ? unseen(error) : error;
+    if (error instanceof TypeError) throw unseen(error);
+    const first = firstTensor(value);
+    if (first === null) throw error;
+    return packed(value, first.dtype, hint, strict);
   }
   // No values at all fit every dtype.
   if (flat.length === 0) return emptyTensorOf(shape, hint ?? 'float32');
@@ -311,6 +320,45 @@ function fromNested(value: readonly unknown[], hint: DType | undefined, strict: 
     hint === undefined ? natural : kind === 'number' ? numberDType(hint, strict) : hint,
     natural,
   );
+}
+
+const isOwn = (value: unknown): value is Tensor | Variable =>
+  value instanceof Tensor || value instanceof VariableBase;
+
+/** The first tensor in nested arrays, if they hold any. */
+function firstTensor(value: unknown, level = 0): Tensor | Variable | null {
+  if (isOwn(value)) return value;
+  if (!Array.isArray(value) || level > MAX_RANK) return null;
+  for (const part of value) {
+    const found = typeof part === 'object' ? firstTensor(part, level + 1) : null;
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** @internal Joins tensors as `stack` does, which is an op, and so cannot be imported here. */
+export const joining: { stack: ((list: readonly Tensor[]) => Tensor) | null } = { stack: null };
+
+/** Arrays that hold tensors. What else is in them takes the first one's dtype. */
+function packed(value: readonly unknown[], own: DType, hint: DType | undefined, strict: boolean): Tensor {
+  const { stack } = joining;
+  if (stack === null)
+    throw new InvalidArgumentError('an array holds tensors; join them with tf.stack or tf.concat');
+  const part = (v: unknown, level: number): Tensor => {
+    if (!Array.isArray(v) || firstTensor(v) === null) return toTensor(v as TensorLike, own);
+    // It may hold itself.
+    if (level > MAX_RANK) throw new InvalidArgumentError(uneven);
+    return stack(Array.from(v, (item) => part(item, level + 1)));
+  };
+  const all = part(value, 1);
+  if (hint === undefined || hint === all.dtype) return all;
+  // A hint casts only what loses nothing of note, as numbers in arrays do.
+  const { floating, bytes } = dtypeTraits[hint];
+  const { dtype } = all;
+  const widens =
+    floating &&
+    (dtypeTraits[dtype].integer || (dtypeTraits[dtype].floating && dtypeTraits[dtype].bytes < bytes));
+  return strict || widens ? all.cast(hint) : all;
 }
 
 /** Typed arrays in arrays: their own dtype where all are of one kind, and otherwise what their values would be in lists. */
@@ -376,9 +424,6 @@ const uneven =
 
 function flatten(value: unknown, shape: readonly number[], axis: number, out: Scalar[]): void {
   if (axis === shape.length) {
-    if (value instanceof Tensor || value instanceof VariableBase) {
-      throw new InvalidArgumentError('an array holds tensors; join them with tf.stack or tf.concat');
-    }
     if (!isComplexNumber(value) && (typeof value === 'object' || !scalars.has(typeof value))) {
       throw new InvalidArgumentError(
         Array.isArray(value)
