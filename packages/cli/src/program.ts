@@ -198,6 +198,7 @@ function addServe(command: Command, out: Output): void {
     .option('--versions <which>', 'latest, all, the newest N (latest:N), or a list (1,2)')
     .option('--label <name=version...>', 'a name for a version, for /labels/<name>', label)
     .option('--timeout <ms>', 'how long a prediction may take', positive)
+    .option('--drain-timeout <ms>', 'how long answers may take once it is told to stop', positive)
     .option('--max-body <bytes>', 'the largest body', positive)
     .option('--max-enqueued <requests>', 'how many may wait', positive)
     .option('--max-in-flight <runs>', 'how many run at a time', positive)

@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +16,7 @@ const golden = JSON.parse(
 ) as { models: Record<string, { files: Record<string, string> }> };
 
 const cli = await bundled('cli/src/index.ts');
+const umbrella = await bundled('eagre/src/index.ts');
 
 let folder: string;
 beforeAll(() => {
@@ -183,6 +185,63 @@ describe('eagre serve', () => {
     const answered = out().match(/"status":200/g)?.length;
     expect(answered).toBe(good);
     expect([503]).toEqual(expect.arrayContaining([...others]));
+  });
+
+  test('answers 200 requests that wait for a slow model when it is told to stop, and lets nobody else in', async () => {
+    const slow = join(folder, 'slow/1');
+    const save = `import * as tf from ${JSON.stringify(umbrella)};
+    const a = tf.zeros([384, 384]);
+    const fn = tf.function({ inputSignature: [new tf.TensorSpec([null])] })((x) => a.add(x.mean()).matmul(a).mean().add(x));
+    await tf.savedModel.save(new tf.Module(), process.argv[1], { signatures: fn });`;
+    execFileSync(process.execPath, ['--input-type=module', '-e', save, '--', slow], {
+      env: { ...process.env, NODE_OPTIONS: '' },
+    });
+    const args = ['serve', slow, '--port', '0', '--name', 'slow', '--max-in-flight', '1', '--request-log'];
+    const patience = ['--timeout', '1000000000', '--drain-timeout', '1000000000'];
+    const { child, url, ended, out } = await started(...args, ...patience);
+    const { hostname, port } = new URL(url);
+    const request = (n: number): string => {
+      const body = JSON.stringify({ instances: [n] });
+      return `POST /v1/models/slow:predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    };
+    /** Sends a text, all but the last bytes of which are held back. @returns what sends these, and the answer */
+    const send = async (
+      text: string,
+      held = 0,
+    ): Promise<{ end(): void; readonly answer: Promise<string> }> => {
+      const socket = connect(Number(port), hostname);
+      let got = '';
+      socket.on('data', (data) => (got += data)).on('error', () => {});
+      const answer = new Promise<string>((done) => socket.on('close', () => done(got)));
+      const sent = text.length - held;
+      await new Promise<void>((done, fail) => {
+        socket.on('error', fail).on('connect', () => socket.write(text.slice(0, sent), () => done()));
+      });
+      return { end: () => socket.write(text.slice(sent)), answer };
+    };
+    const late = await send(request(1000), 1);
+    const all = await Promise.all(Array.from({ length: 200 }, (_, n) => send(request(n))));
+    child.kill('SIGTERM');
+    // What is not finished yet keeps the server waiting.
+    const isRefused = (): Promise<boolean> =>
+      new Promise((done) => {
+        const socket = connect(Number(port), hostname, () => {
+          socket.destroy();
+          done(false);
+        });
+        socket.on('error', ({ code }: NodeJS.ErrnoException) => done(code === 'ECONNREFUSED'));
+      });
+    while (!(await isRefused()));
+    expect(child.exitCode).toBe(null);
+    late.end();
+    const answers = await Promise.all([...all, late].map(({ answer }) => answer));
+    const results = answers.map((text) => [
+      text.slice(9, 12),
+      (JSON.parse(text.slice(text.indexOf('{'))) as { predictions: number[] }).predictions,
+    ]);
+    expect(results).toEqual([...Array(200).keys(), 1000].map((n) => ['200', [n]]));
+    expect(await ended).toBe(0);
+    expect(out().match(/"status":200/g)).toHaveLength(201);
   });
 
   test('swaps versions under load, and no request fails', async () => {

@@ -24,6 +24,7 @@ export interface ServeOptions {
   readonly versions?: string;
   readonly label?: Readonly<Record<string, number>>;
   readonly timeout?: number;
+  readonly drainTimeout?: number;
   readonly maxBody?: number;
   readonly maxEnqueued?: number;
   readonly maxInFlight?: number;
@@ -54,6 +55,7 @@ export async function serve(
     ...optional('versionPolicy', versions === undefined ? undefined : policyOf(versions)),
     ...optional('versionLabels', label),
     ...optional('predictTimeoutMs', options.timeout),
+    ...optional('drainTimeoutMs', options.drainTimeout),
     ...optional('maxBodyBytes', options.maxBody),
     ...optional('maxEnqueued', options.maxEnqueued),
     ...optional('maxInFlight', options.maxInFlight),
