@@ -63,8 +63,10 @@ export interface DistributionStrategy {
   joinRows(values: readonly Tensor[]): Tensor;
   /** Whether all of several processes say so; waits for them. */
   allAgree(yes: boolean): boolean;
-  /** Whether all of several processes give the same number; waits for them. */
-  allEqual(value: number): boolean;
+  /** What each of several processes gives: as many numbers from all, in the order of ranks; waits for them. */
+  numbersOfAll(own: readonly number[]): readonly (readonly number[])[];
+  /** Calls a function that reads variables of metrics: what they are over all processes comes in one exchange, not in one for each. */
+  readTogether<T>(variables: readonly Variable[], read: () => T): T;
   /** Whether there are processes beside this one, with replicas of their own. */
   readonly spansProcesses: boolean;
   /**

@@ -56,6 +56,43 @@ export interface OwnedState {
 
 type Write = 'assign' | 'assignAdd' | 'assignSub';
 
+// Sums over all replicas that came in one exchange, while `withSums` runs.
+let sums: Map<Variable, Tensor> | null = null;
+
+/** Calls a function that reads variables of one strategy: their sums over all replicas come before, in one exchange. */
+export function withSums<T>(variables: readonly Variable[], read: () => T): T {
+  const divided = variables.flatMap((variable) => {
+    const part = variable instanceof MirroredVariable ? variable.localPart() : null;
+    return part === null ? [] : [{ variable: variable as MirroredVariable, part }];
+  });
+  const [first] = divided;
+  if (first === undefined) return read();
+  const { collectives, communicationOptions } = first.variable.strategy;
+  const all = collectives.allReduce(
+    divided.map(({ part }) => part),
+    readOptions(
+      communicationOptions,
+      divided.map(({ variable }) => variable),
+    ),
+  );
+  const before = sums;
+  sums = new Map(divided.map(({ variable }, i) => [variable, all[i] as Tensor]));
+  try {
+    return read();
+  } finally {
+    sums = before;
+  }
+}
+
+// The name of a variable may be another one in a process that has made other models before.
+const readOptions = (
+  given: CommunicationOptions | null,
+  variables: readonly Variable[],
+): CollectiveOptions => ({
+  ...collectiveOptions(given, 'Variable.read'),
+  labels: () => variables.map(({ path }) => path),
+});
+
 /**
  * A variable of which each replica has a copy on its device. In a replica it is that replica's copy; outside it is the first one, or what
  * `aggregation` makes of all for those with synchronization `'ON_READ'`. `new tf.Variable` in a strategy's scope makes one.
@@ -204,28 +241,37 @@ export class MirroredVariable extends Variable {
         `the replicas have different values of '${this.path}', which has no aggregation: read it in a replica, or give it one`,
         'Variable.read',
       );
-    const name = `read ${this.path}`;
-    const local = sumOf(
-      this.#copies.map((copy) => copy.read()),
-      name,
-    );
     const { collectives, communicationOptions } = strategy;
-    // The name of the variable may be another one in a process that has made other models before.
-    const options = this.#readOptions(communicationOptions);
-    const [sum] = collectives.size === 1 ? [local] : collectives.allReduce([local], options);
+    let sum = sums?.get(this);
+    if (sum === undefined) {
+      const local = this.#localSum();
+      const options = readOptions(communicationOptions, [this]);
+      sum = collectives.size === 1 ? local : (collectives.allReduce([local], options)[0] as Tensor);
+    }
     if (aggregation === 'SUM') return sum;
     return meanOf(sum, strategy.numReplicasInSync).cast(this.dtype as 'float32');
   }
 
-  #readOptions(given: CommunicationOptions | null): CollectiveOptions {
-    return { ...collectiveOptions(given, 'Variable.read'), labels: () => [this.path] };
+  /** The sum of the copies that are here. */
+  #localSum(): Tensor {
+    this.#use();
+    return sumOf(
+      this.#copies.map((copy) => copy.read()),
+      `read ${this.path}`,
+    );
+  }
+
+  /** @internal What other processes add to, where a read waits for them; null elsewhere. */
+  localPart(): Tensor | null {
+    const isSummed = this.aggregation === 'SUM' || this.aggregation === 'MEAN';
+    return isSummed && this.#owned === null && this.#isDivided ? this.#localSum() : null;
   }
 
   /** Its value in all processes. */
   #fromOwner({ rank }: OwnedState): Tensor {
     const { collectives, communicationOptions } = this.strategy;
     const own = this.#isElsewhere ? zeros(this.shape as number[], this.dtype) : this.#copies[0].read();
-    const options = this.#readOptions(communicationOptions);
+    const options = readOptions(communicationOptions, [this]);
     return collectives.fromOwners([own], [rank], options)[0];
   }
 
@@ -282,6 +328,7 @@ export class MirroredVariable extends Variable {
 
   #write(how: Write, value: TensorLike): this {
     this.#use();
+    sums?.delete(this);
     const index = this.#index();
     if (index === null) this.#writeAll(how, value);
     else this.#writeInReplica(how, value, this.#copies[index]);

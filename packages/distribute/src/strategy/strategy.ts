@@ -42,7 +42,7 @@ import { type CommunicationOptions, collectiveOptions } from './communication-op
 import type { CrossDeviceOps } from './cross-device-ops.ts';
 import { meanOf, sumOf } from './exchanges.ts';
 import { StrategyExtended } from './extended.ts';
-import { MirroredVariable } from './mirrored-variable.ts';
+import { MirroredVariable, withSums } from './mirrored-variable.ts';
 import { Ownership } from './ownership.ts';
 import { type ReduceOp, reduceOpOf } from './reduce-op.ts';
 import { ReplicaContext } from './replica-context.ts';
@@ -145,27 +145,32 @@ export abstract class Strategy implements DistributionStrategy {
 
   /** @internal */
   allAgree(yes: boolean): boolean {
+    return this.numbersOfAll([yes ? 1 : 0]).every(([one]) => one === 1);
+  }
+
+  /** @internal */
+  numbersOfAll(own: readonly number[]): readonly (readonly number[])[] {
     const { collectives } = this;
-    if (collectives.size === 1) return yes;
+    if (collectives.size === 1) return [own];
     const options = collectiveOptions(this.communicationOptions, 'agree');
-    const own = device('/cpu:0', () => constant(yes ? 1 : 0, 'int32'));
-    const [count] = collectives.allReduce([own], options);
-    return count.item() === collectives.size;
+    const given = device('/cpu:0', () => constant([...own], 'float64'));
+    const ranks = Array.from({ length: collectives.size }, (_, rank) => rank);
+    const all = collectives.fromOwners(
+      ranks.map(() => given),
+      ranks,
+      options,
+    );
+    return all.map((numbers) => Array.from(numbers.data(), Number));
+  }
+
+  /** @internal */
+  readTogether<T>(variables: readonly Variable[], read: () => T): T {
+    return this.collectives.size === 1 ? read() : withSums(variables, read);
   }
 
   /** @internal */
   ownRows(_rows: number): { readonly start: number; readonly size: number } | null {
     return null;
-  }
-
-  /** @internal */
-  allEqual(value: number): boolean {
-    const { collectives } = this;
-    if (collectives.size === 1) return true;
-    const options = collectiveOptions(this.communicationOptions, 'agree on a number');
-    const own = device('/cpu:0', () => constant([value], 'float64'));
-    const [all] = collectives.allGather([own], options);
-    return Array.from(all.data(), Number).every((other) => other === value);
   }
 
   /** @internal */

@@ -70,6 +70,10 @@ export class BackupAndRestore extends Callback {
     }
     this.params.initialEpoch = this.#epoch.item();
   }
+  /** @internal */
+  override readsBatches(kind: 'train' | 'test'): boolean {
+    return super.readsBatches(kind, BackupAndRestore.prototype);
+  }
   override async onTrainBatchEnd(batch: number): Promise<void> {
     if (this.#times.afterBatch(batch)) await this.#save();
   }

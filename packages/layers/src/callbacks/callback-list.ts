@@ -84,6 +84,13 @@ export class CallbackList extends Callback {
     all();
   }
   /** @internal */
+  override readsBatches(kind: 'train' | 'test'): boolean {
+    return (
+      super.readsBatches(kind, CallbackList.prototype) ||
+      this.callbacks.some((callback) => callback.readsBatches(kind))
+    );
+  }
+  /** @internal */
   override close(): void {
     for (const callback of this.callbacks) callback.close();
   }

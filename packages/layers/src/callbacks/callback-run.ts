@@ -15,9 +15,7 @@ export class CallbackRun {
 
   /** Whether one of them looks at the logs of single batches, of training or of tests. */
   readsBatches(kind: 'train' | 'test'): boolean {
-    const names =
-      kind === 'train' ? (['onTrainBatchEnd', 'onBatchEnd'] as const) : (['onTestBatchEnd'] as const);
-    return this.#list.some((callback) => names.some((name) => callback[name] !== Callback.prototype[name]));
+    return this.#list.some((callback) => callback.readsBatches(kind));
   }
 
   /** Calls each, one after another. */

@@ -14,6 +14,8 @@ export interface FitParams {
   initialEpoch?: number;
 }
 
+const batchEnds = { train: ['onTrainBatchEnd', 'onBatchEnd'], test: ['onTestBatchEnd'] } as const;
+
 /** Something that follows training: override what is needed. Methods may be asynchronous; training waits. */
 export class Callback {
   model!: Model;
@@ -40,6 +42,14 @@ export class Callback {
   /** @internal Runs a training step, or a method of a callback up to its first await, inside of what this callback holds around it. */
   aroundStep(step: () => void): void {
     step();
+  }
+
+  /**
+   * @internal Whether it looks at the logs of single batches: processes that train together exchange them for it in every step.
+   * @param known whose methods do not count: a class that knows when its own look
+   */
+  readsBatches(kind: 'train' | 'test', known: Callback = Callback.prototype): boolean {
+    return batchEnds[kind].some((name) => this[name] !== known[name]);
   }
 
   /** @internal Ends what would go on when training is cut short by an error. */

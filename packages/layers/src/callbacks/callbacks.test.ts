@@ -400,7 +400,14 @@ test('logs are read for each batch where a callback looks at them, else once an 
   expect(await reads(new Looks())).toBe(12);
   expect(await reads(new LambdaCallback({ onTrainBatchEnd: () => {} }))).toBe(12);
   expect(await reads(new LambdaCallback({ onEpochEnd: () => {} }))).toBe(3);
-  expect(await reads(new CallbackList([], {}))).toBe(12);
+  // A list looks where one of its callbacks does.
+  expect(await reads(new CallbackList([], {}))).toBe(3);
+  expect(await reads(new CallbackList([new LambdaCallback({ onBatchEnd: () => {} })], {}))).toBe(12);
+  class Checks extends ModelCheckpoint {
+    override async onTrainBatchEnd(): Promise<void> {}
+    override async onEpochEnd(): Promise<void> {}
+  }
+  expect(await reads(new Checks('never.keras'))).toBe(12);
 });
 
 test('a callback may be asynchronous, add to the logs, and fail', async () => {

@@ -94,6 +94,12 @@ export class ModelCheckpoint extends Callback {
   override onEpochBegin(epoch: number): void {
     this.#epoch = epoch;
   }
+  /** @internal */
+  override readsBatches(kind: 'train' | 'test'): boolean {
+    return (
+      super.readsBatches(kind, ModelCheckpoint.prototype) || (kind === 'train' && this.saveFreq !== 'epoch')
+    );
+  }
   override async onTrainBatchEnd(batch: number, logs: Logs): Promise<void> {
     if (this.#times.afterBatch(batch)) await this.#save({ ...logs, batch: batch + 1 });
   }

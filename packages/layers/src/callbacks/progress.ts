@@ -74,6 +74,10 @@ export class ProgressBar extends Callback {
     this.#bar.start(this.params.steps ?? 0, 0, { line: this.#current });
   }
 
+  /** @internal */
+  override readsBatches(kind: 'train' | 'test'): boolean {
+    return super.readsBatches(kind, ProgressBar.prototype) || (kind === 'train' && this.#live);
+  }
   override onTrainBatchEnd(batch: number, logs: Logs): void {
     // A last go of several batches may be short.
     this.#seen = Math.min(batch + 1, this.params.steps ?? Number.POSITIVE_INFINITY);

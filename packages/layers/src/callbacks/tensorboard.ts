@@ -140,6 +140,10 @@ export class TensorBoard extends Callback {
     this.#trainBatch++;
     this.#batchStart = performance.now();
   }
+  /** @internal */
+  override readsBatches(kind: 'train' | 'test'): boolean {
+    return super.readsBatches(kind, TensorBoard.prototype) || (kind === 'train' && this.#batches > 0);
+  }
   override onTrainBatchEnd(_batch: number, logs: Logs): void {
     if (!this.#graphWritten) this.#writeTrainGraph();
     // Without the scope of a batch there may still be a default writer of the user's.

@@ -2,6 +2,7 @@
 import { scope, type Tensor, type Variable } from '@eagre/core';
 import { keepAll } from '../layer/call.ts';
 import type { Model } from '../models/model.ts';
+import { readMetrics } from './compile.ts';
 
 // The run whose values the metrics hold.
 const current = new WeakMap<Model, Accumulators>();
@@ -49,7 +50,9 @@ export class Accumulators {
   }
 
   #save(): void {
-    for (const metric of this.#model.metrics)
-      for (const v of metric.variables) this.#held.set(v, keepAll(v.read()));
+    readMetrics(this.#model, () => {
+      for (const metric of this.#model.metrics)
+        for (const v of metric.variables) this.#held.set(v, keepAll(v.read()));
+    });
   }
 }

@@ -252,7 +252,16 @@ function byName<T>(model: Model, read: (metric: Metric) => T): Record<string, T>
 
 /** The values of all metrics by name. */
 export function metricLogs(model: Model): Logs {
-  return byName(model, valueOf);
+  return readMetrics(model, () => byName(model, valueOf));
+}
+/** What reads variables of a model's metrics; where several processes train together, in one exchange. */
+export function readMetrics<T>(model: Model, read: () => T): T {
+  const strategy = strategyOf(model);
+  if (strategy === null || !strategy.spansProcesses) return read();
+  return strategy.readTogether(
+    model.metrics.flatMap(({ variables }) => variables),
+    read,
+  );
 }
 /** The results of all metrics by name, as tensors. */
 export function metricResults(model: Model): Record<string, Tensor> {

@@ -63,7 +63,7 @@ export async function test(
       accumulators.enter();
       return read();
     },
-    readsLogs: () => bar !== undefined || callbacks.readsBatches('test'),
+    readsLogs: () => bar?.readsBatches('train') === true || callbacks.readsBatches('test'),
   };
   const size =
     scheduler === undefined ? stepsPerExecution(model) : scheduledSteps(steps ?? batches.steps, 'evaluate');

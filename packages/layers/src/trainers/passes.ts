@@ -55,15 +55,19 @@ export async function pass(
   let count = 0;
   let last: Logs = {};
   let isRead = true;
+  const whole = limit === undefined ? undefined : Math.ceil(limit / size) * size;
+  const known = feed.count(whole) ?? -1;
   // Processes that train together read logs in the same steps: where one of them looks, all read.
-  const together = strategy === null ? null : !strategy.allAgree(!readsLogs());
+  const all = strategy?.numbersOfAll([known, readsLogs() ? 1 : 0]) ?? [];
+  const together = strategy === null ? null : all.some(([, reads]) => reads === 1);
+  // Where all know that they have the same number of batches, they need not ask each other before each.
+  const asks = known === -1 || all.some(([count]) => count !== known) ? strategy : null;
   const ended = async (index: number): Promise<void> => {
     isRead = together ?? readsLogs();
     if (isRead) last = await logs();
     await end(index, last);
   };
-  const whole = limit === undefined ? undefined : Math.ceil(limit / size) * size;
-  for await (const batch of agreed(strategy, feed, whole)) {
+  for await (const batch of agreed(asks, feed.pass(whole))) {
     if (count % size === 0) {
       checkSignal(count);
       await begin(count);
@@ -88,18 +92,12 @@ export async function pass(
   return { logs: isRead ? last : await logs(), count };
 }
 
-/**
- * Where several processes train together: batches as long as all of them have some, so that none waits for another in vain. Where all know that
- * they have the same number, they need not ask each other before each.
- */
+/** Where several processes train together: batches as long as all of them have some, so that none waits for another in vain. */
 async function* agreed(
   strategy: DistributionStrategy | null,
-  feed: Feed,
-  limit: number | undefined,
+  batches: AsyncIterable<Batch>,
 ): AsyncGenerator<Batch, void, undefined> {
-  const count = feed.count(limit);
-  const batches = feed.pass(limit);
-  if (strategy === null || (strategy.allEqual(count ?? -1) && count !== undefined)) return yield* batches;
+  if (strategy === null) return yield* batches;
   for await (const batch of batches) {
     if (!strategy.allAgree(true)) return;
     yield batch;

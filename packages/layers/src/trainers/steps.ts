@@ -209,7 +209,25 @@ export function runStep(
   }
   const given = (): Logs => numbers(run(), model, METHODS[kind]);
   const logs = isTraced(step) ? scope(given) : given();
-  return () => logs;
+  return () => overProcesses(model, logs, batch);
+}
+
+/** What a step of the user's returned, as the mean over the examples of all processes: callbacks decide alike in all. */
+function overProcesses(model: Model, logs: Logs, { x, divided }: Batch): Logs {
+  const strategy = strategyOf(model);
+  if (strategy === null || !strategy.spansProcesses) return logs;
+  const first = flat(x)[0];
+  const rows = first === undefined ? 1 : isStored(first) ? rowCount(first).item() : (first.shape[0] ?? 1);
+  const own = divided === true ? rows : (strategy.ownRows(rows)?.size ?? rows);
+  const all = strategy.numbersOfAll([own, ...Object.values(logs)]);
+  // A process without rows has computed nothing.
+  const counted = all.filter(([count]) => count !== 0);
+  const sumOf = (value: (numbers: readonly number[]) => number): number =>
+    counted.reduce((sum, numbers) => sum + value(numbers), 0);
+  const total = sumOf(([count]) => count as number);
+  const mean = (i: number): number =>
+    sumOf((numbers) => (numbers[0] as number) * (numbers[i + 1] as number)) / total;
+  return Object.fromEntries(Object.keys(logs).map((name, i) => [name, mean(i)]));
 }
 
 /** What no replica places runs where the variables of the strategy are. */
