@@ -5,7 +5,6 @@ import { heads, type Running, withoutGloo } from '../testing/processes.ts';
 
 const rendezvous = await heads.rendezvous();
 const tf = await heads.tf();
-const addon = createRequire(import.meta.url).resolve('@eagre/native-linux-x64/distribute.cjs');
 
 // Waiting has no end where nobody notices a loss; then the test has none in time.
 const patient = 'timeoutSeconds: 240, heartbeatSeconds: 1.5';
@@ -105,6 +104,9 @@ describe
     it('meet again where one loses its power while they connect', async ({ onTestFinished }) => {
       const { hosts } = made(3, onTestFinished);
       const config = configs(hosts);
+      const addon = createRequire(import.meta.url).resolve(
+        `@eagre/native-linux-${process.arch}/distribute.cjs`,
+      );
       // It has the table, and calls nobody.
       const stuck = `${head}
       import { createRequire } from 'node:module';

@@ -1,6 +1,6 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { freePorts } from '../../../cli/src/free-ports.ts';
+import { testPorts } from '../testing/ports.ts';
 import { withoutGloo } from '../testing/processes.ts';
 import type { Member } from './cluster-spec.ts';
 import { coordinatorOf } from './coordinator.ts';
@@ -12,7 +12,7 @@ import { WatchedSocket } from './watched-socket.ts';
 
 // All ranks in this process: they meet over sockets all the same.
 async function cluster(size: number): Promise<readonly RendezvousOptions[]> {
-  const ports = await freePorts(size);
+  const ports = await testPorts(size);
   const members: Member[] = ports.map((port, index) => ({
     type: 'worker',
     index,
@@ -80,7 +80,7 @@ async function proxyTo(options: RendezvousOptions): Promise<Wire> {
   let connections: { cut: boolean }[] = [];
   let onAnswer = (): void => {};
   const sockets: Socket[] = [];
-  const [port] = await freePorts(1);
+  const [port] = await testPorts(1);
   const wire = {
     port,
     target: portOf(options),
@@ -323,7 +323,7 @@ describe.skipIf(withoutGloo !== undefined)('rendezvous', () => {
   it('says which process is out of reach of which, though rank 0 sees both', async () => {
     const options = (await cluster(3)).map((o) => ({ ...o, implementation: 'RING' as const }));
     const first = errorOf(rendezvous(options[0]));
-    const [closed] = await freePorts(1);
+    const [closed] = await testPorts(1);
     const guest = await callAs(options[1], { host: '127.0.0.1', port: closed });
     const errors = await Promise.all([first, errorOf(rendezvous(options[2]))]);
     await closeLater(options[0]);
@@ -358,7 +358,7 @@ describe.skipIf(withoutGloo !== undefined)('rendezvous', () => {
 
   it('has those who wait for a rank 0 that was lost without a word meet the next one', async () => {
     const options = (await cluster(3)).map(watched);
-    const [later] = await freePorts(1);
+    const [later] = await testPorts(1);
     const wire = await proxyTo(options[0]);
     const lost = errorOf(rendezvous({ ...options[0], timeoutSeconds: 1.5 }));
     const waiting = rendezvous(throughProxy(options[1], wire));

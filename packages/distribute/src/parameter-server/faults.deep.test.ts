@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { freePorts } from '../../../cli/src/free-ports.ts';
+import { testPorts } from '../testing/ports.ts';
 import { heads, type Running, start, startServed } from '../testing/processes.ts';
 
 const tf = await heads.tf();
@@ -142,7 +142,7 @@ describe.concurrent('a cluster', { timeout: 400_000 }, () => {
   });
 
   it('lets no stranger in', async ({ onTestFinished }) => {
-    const [port, other] = (await freePorts(2)).map((p) => `127.0.0.1:${p}`) as [string, string];
+    const [port, other] = (await testPorts(2)).map((p) => `127.0.0.1:${p}`) as [string, string];
     const spec = { worker: [port], ps: [other], chief: ['127.0.0.1:1'] };
     const config = (type: string, given: object = spec): Record<string, string> => ({
       TF_CONFIG: JSON.stringify({ cluster: given, task: { type, index: 0 } }),
@@ -187,7 +187,7 @@ describe.concurrent('a cluster', { timeout: 400_000 }, () => {
   });
 
   it('warns where it listens on the network without a token', async ({ onTestFinished }) => {
-    const ports = await freePorts(2);
+    const ports = await testPorts(2);
     const serve = (host: string, i: number): Running => {
       const running = start(
         `${tf}
@@ -204,7 +204,7 @@ describe.concurrent('a cluster', { timeout: 400_000 }, () => {
   });
 
   it('names who does not come', async ({ onTestFinished }) => {
-    const [port] = await freePorts(1);
+    const [port] = await testPorts(1);
     const running = start(`${tf}${head}print(await failed(() => strategy.connect({ timeoutSeconds: 1 })));`, {
       TF_CONFIG: JSON.stringify({
         cluster: { worker: [`127.0.0.1:${port}`], ps: [`127.0.0.1:${port}`], chief: ['127.0.0.1:1'] },

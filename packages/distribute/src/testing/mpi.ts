@@ -2,7 +2,7 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { freePorts } from '../../../cli/src/free-ports.ts';
+import { testPorts } from './ports.ts';
 import type { Outcome } from './processes.ts';
 
 interface Mpi {
@@ -39,7 +39,7 @@ export async function mpirun(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Outcome> {
   const { mpiexec, library } = mpi as Mpi;
-  const [port] = await freePorts(1);
+  const [port] = await testPorts(1);
   return new Promise((resolve) => {
     const child = execFile(
       mpiexec,

@@ -1,8 +1,8 @@
 /** For tests: processes that run a program on the sources. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { freePorts } from '../../../cli/src/free-ports.ts';
 import { bundled } from '../../../testing/src/bundled.ts';
 import { loadEngine } from '../engine/load-engine.ts';
+import { testPorts } from './ports.ts';
 
 /** Why tests over several processes are skipped; undefined where they are not. */
 export const withoutGloo: string | undefined = (() => {
@@ -80,7 +80,7 @@ export function start(
 
 /** The variable `TF_CONFIG` of each of some workers on this machine. */
 export async function tfConfigs(workers: number): Promise<string[]> {
-  const worker = (await freePorts(workers)).map((port) => `127.0.0.1:${port}`);
+  const worker = (await testPorts(workers)).map((port) => `127.0.0.1:${port}`);
   return worker.map((_, index) => JSON.stringify({ cluster: { worker }, task: { type: 'worker', index } }));
 }
 
@@ -124,7 +124,7 @@ export async function startServed(
   program: string,
   { workers = 2, ps = 1, env = {} as Readonly<Record<string, string>>, server = serve } = {},
 ): Promise<ServedCluster> {
-  const ports = (await freePorts(workers + ps)).map((port) => `127.0.0.1:${port}`);
+  const ports = (await testPorts(workers + ps)).map((port) => `127.0.0.1:${port}`);
   const cluster = { worker: ports.slice(0, workers), ps: ports.slice(workers), chief: ['127.0.0.1:1'] };
   const config = (type: string, index: number): { readonly TF_CONFIG: string } => ({
     TF_CONFIG: JSON.stringify({ cluster, task: { type, index } }),
