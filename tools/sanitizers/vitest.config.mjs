@@ -8,14 +8,21 @@ const chosen = {
   // A page of a browser has none.
   '@eagre/testing': ['src/**/!(webgpu-browser.deep).test.ts'],
   '@eagre/backend-native': ['src/**/*.test.ts'],
+  // The addon for collectives.
+  '@eagre/distribute': [
+    'src/cluster/rendezvous.test.ts',
+    'src/engine/engine.deep.test.ts',
+    'src/multi-worker/multi-worker.deep.test.ts',
+  ],
   // Transforms and factorizations have kernels that no sample of the conformance suite is large enough for.
   eagre: ['tests/processes.deep.test.ts', 'tests/signal.test.ts', 'tests/matrices.test.ts'],
 };
 // A file that has moved must not leave its tests out unseen.
-for (const file of chosen.eagre) {
-  if (!existsSync(new URL(`../../packages/eagre/${file}`, import.meta.url)))
-    throw new Error(`packages/eagre/${file} is not there: name the file that has its tests`);
-}
+for (const folder of ['eagre', 'distribute'])
+  for (const file of chosen[folder] ?? chosen[`@eagre/${folder}`]) {
+    if (!existsSync(new URL(`../../packages/${folder}/${file}`, import.meta.url)))
+      throw new Error(`packages/${folder}/${file} is not there: name the file that has its tests`);
+  }
 
 export default defineConfig({
   ...base,
