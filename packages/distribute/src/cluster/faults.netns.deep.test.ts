@@ -7,7 +7,7 @@ const rendezvous = await heads.rendezvous();
 const tf = await heads.tf();
 
 // Waiting has no end where nobody notices a loss; then the test has none in time.
-const patient = 'timeoutSeconds: 240, heartbeatSeconds: 1.5';
+const patient = 'timeoutSeconds: 240, heartbeatSeconds: 5';
 const head = `${rendezvous}
 const print = (...values) => console.log(JSON.stringify(values));
 const failed = async (fn) => { try { await fn(); return ['no error']; } catch (error) { return [error.name, error.message]; } };
@@ -140,8 +140,7 @@ describe
       const { hosts } = made(3, onTestFinished);
       const config = configs(hosts);
       hosts[1].dropTo(hosts[2]);
-      const program = `${head}print(...await failed(() => meetAll({ timeoutSeconds: 4 })));`;
-      const all = await outcomes(hosts.map((host, i) => host.run(program, { TF_CONFIG: config[i] })));
+      const all = await outcomes(await together(hosts, config));
       const text = expect.stringMatching(/the processes could not connect.*worker [12] \(/);
       expect(all).toEqual(
         Array(3).fill([[expect.stringMatching(/^(DeadlineExceeded|Unavailable)Error$/), text]]),
@@ -231,9 +230,8 @@ describe
       expect(await outcomes(hosts.map((host, i) => host.run(meets, { TF_CONFIG: everywhere[i] })))).toEqual(
         Array(2).fill([['met', 1, 2]]),
       );
-      const program = `${head}print(...await failed(() => meetAll({ timeoutSeconds: 3 })));`;
       const nowhere = configs(hosts, (i) => (i === 0 ? `${hosts[0].ip}:5000` : 'nowhere.invalid:5000'));
-      const all = await outcomes(hosts.map((host, i) => host.run(program, { TF_CONFIG: nowhere[i] })));
+      const all = await outcomes(await together(hosts, nowhere));
       for (const [[, message]] of all) {
         expect(message).toContain('worker 1 (nowhere.invalid:5000)');
         plain(message);
@@ -339,6 +337,18 @@ describe
 
 /** Until rank 0 has let it in. */
 const waits = (host: Host): Promise<void> => host.hears(5000, 200);
+
+/** All try to meet, for not so long, once all programs run. */
+async function together(hosts: readonly Host[], config: readonly string[]): Promise<readonly Running[]> {
+  const program = `${head}
+  console.log('ready');
+  await line();
+  print(...await failed(() => meetAll({ timeoutSeconds: 15 })));`;
+  const all = hosts.map((host, i) => host.run(program, { TF_CONFIG: config[i] as string }));
+  await Promise.all(all.map(({ printed }) => printed('ready')));
+  for (const { child } of all) child.stdin?.write('\n');
+  return all;
+}
 
 /** Nothing of what is inside. */
 function plain(message: unknown): void {
