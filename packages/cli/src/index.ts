@@ -1,3 +1,4 @@
+import { CommanderError } from 'commander';
 import { program } from './program.ts';
 import { plainLines } from './table.ts';
 
@@ -7,12 +8,8 @@ import { plainLines } from './table.ts';
  * @returns the exit code.
  */
 export async function run(args: readonly string[], version: string): Promise<number> {
-  // Whoever reads our output, such as `head`, may have enough of it.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
-    process.stderr.write(`eagre: ${plainLines(error.message)}\n`);
-    process.exit(1);
-  });
+  if (!process.stdout.listeners('error').includes(endWithoutOutput))
+    process.stdout.on('error', endWithoutOutput);
   let code = 0;
   try {
     const command = program(version, process.stdout, (given) => {
@@ -21,6 +18,8 @@ export async function run(args: readonly string[], version: string): Promise<num
     await command.parseAsync(args, { from: 'user' });
     return code;
   } catch (error) {
+    // It has told what is wrong.
+    if (error instanceof CommanderError) return error.exitCode;
     // The system's own errors say neither which file nor what to do.
     const { fileError } = await import('@eagre/core/internal');
     const known = fileError(error);
@@ -30,4 +29,11 @@ export async function run(args: readonly string[], version: string): Promise<num
     );
     return 1;
   }
+}
+
+/** Whoever reads our output, such as `head`, may have enough of it. */
+function endWithoutOutput(error: NodeJS.ErrnoException): never {
+  if (error.code === 'EPIPE') process.exit(0);
+  process.stderr.write(`eagre: ${plainLines(error.message)}\n`);
+  process.exit(1);
 }

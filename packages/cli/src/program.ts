@@ -11,11 +11,13 @@ export interface Output {
   write(text: string): void;
 }
 
-/** The command `eagre`. What its parts need is loaded by them. @param exit is told an exit code that is no error of the command itself */
+/** The command `eagre`. What its parts need is loaded by them. @throws CommanderError where the command line is wrong, or asks for help @param exit is told an exit code that is no error of the command itself */
 export function program(version: string, out: Output, exit: (code: number) => void = () => {}): Command {
   const command = new Command('eagre')
     .description("Eagre's tools")
     .version(version)
+    // Errors, help and versions end in a CommanderError with an exit code; the process is the caller's.
+    .exitOverride()
     // What stands behind the program of `run` is the program's.
     .enablePositionalOptions()
     .configureOutput({
@@ -36,8 +38,10 @@ export function program(version: string, out: Output, exit: (code: number) => vo
     .action(async (options: { logdir: string; port: number; host: string }) => {
       const { serveBoard } = await import('@eagre/board');
       const board = await serveBoard({ ...options, logdir: resolve(options.logdir) });
+      // A signal may come as soon as somebody reads the line.
+      const stop = interrupted();
       out.write(`Eagre board of ${options.logdir} at ${board.url} (press Ctrl+C to stop)\n`);
-      await interrupted();
+      await stop;
       await board.close();
     });
   command
@@ -207,10 +211,12 @@ function addServe(command: Command, out: Output): void {
     .action(async (folder: string | undefined, options: ServeOptions) => {
       const { serve } = await import('./serve.ts');
       const server = await serve(folder, options, out);
+      // A signal may come as soon as somebody reads the line.
+      const stop = interrupted();
       out.write(
         `Eagre serves ${Object.keys(server.models).join(', ')} at ${server.url} (press Ctrl+C to stop)\n`,
       );
-      await interrupted();
+      await stop;
       await server.close();
     });
 }

@@ -247,19 +247,43 @@ describe('the process', () => {
   });
 
   test('ends quietly when nobody reads its output', async () => {
-    const exit = vi.spyOn(process, 'exit').mockImplementation((() => {}) as never);
-    const before = process.stdout.listeners('error');
+    const write = vi.spyOn(process.stdout, 'write').mockImplementation(() => true);
+    const listeners = (): number => process.stdout.listenerCount('error');
     try {
-      const write = vi.spyOn(process.stdout, 'write').mockImplementation(() => true);
       expect(await runCommand(['datasets', 'list'], '1.2.3')).toBe(0);
+      const before = listeners();
+      expect(await runCommand(['datasets', 'list'], '1.2.3')).toBe(0);
+      expect(listeners()).toBe(before);
+    } finally {
       write.mockRestore();
-      process.stdout.emit('error', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
-      expect(exit).toHaveBeenCalledWith(0);
+    }
+    const exit = vi.spyOn(process, 'exit').mockImplementation(((code: number) => {
+      throw new Error(`ended with ${code}`);
+    }) as never);
+    try {
+      const error = Object.assign(new Error('write EPIPE'), { code: 'EPIPE' });
+      expect(() => process.stdout.emit('error', error)).toThrow('ended with 0');
     } finally {
       exit.mockRestore();
-      for (const listener of process.stdout.listeners('error'))
-        if (!before.includes(listener)) process.stdout.off('error', listener as () => void);
     }
+  });
+
+  test('goes on when the command line is wrong, or asks for help', async () => {
+    const exit = vi.spyOn(process, 'exit');
+    let text = '';
+    const out = vi.spyOn(process.stdout, 'write').mockImplementation((part) => Boolean((text += part)));
+    const err = vi.spyOn(process.stderr, 'write').mockImplementation((part) => Boolean((text += part)));
+    const codes: number[] = [];
+    try {
+      for (const args of [['--version'], ['inspect', '--help'], ['nonsense'], ['serve', '--port', 'x'], []])
+        codes.push(await runCommand(args, '1.2.3'));
+      expect(exit).not.toHaveBeenCalled();
+    } finally {
+      for (const mock of [exit, out, err]) mock.mockRestore();
+    }
+    expect(codes).toEqual([0, 0, 1, 1, 1]);
+    expect(text).toMatch(/^1\.2\.3\nUsage: eagre inspect/);
+    expect(text).toMatch(/\neagre: unknown command 'nonsense'\neagre: option '--port <number>' .*\nUsage: /);
   });
 
   test('tells errors in one line', async () => {
@@ -275,7 +299,7 @@ describe('the command', () => {
     let text = '';
     const command = program('1.2.3', { write: (more) => (text += more) });
     for (const each of [command, ...command.commands, ...command.commands.flatMap((c) => c.commands)])
-      each.exitOverride().configureOutput({ writeErr: () => {} });
+      each.configureOutput({ writeErr: () => {} });
     await command.parseAsync(args, { from: 'user' });
     return text;
   };
