@@ -89,6 +89,7 @@ export default defineConfig({
     // Tests are not held to a time: this ends those that hang.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 300_000, interval: 5 } },
     env: { EAGRE_FUZZ_SEED: seed },
     projects: members.flatMap(({ name, folder }) => {
       const found = endingsIn(folder);

@@ -8,7 +8,7 @@ beforeAll(async () => {
   at = await users((options) =>
     esbuild.build({ ...options, entryPoints: { ...options.entryPoints }, alias: { ...options.alias } }),
   );
-}, 60_000);
+});
 afterAll(() => at.remove());
 
 /** A program in which functions of two modules are converted. */

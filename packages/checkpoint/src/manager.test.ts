@@ -222,11 +222,15 @@ describe('the state file', () => {
     const checkpoint = new Checkpoint({ x: new Variable(1) });
     const seen: string[] = [];
     checkpoint.save(join(folder, 'ckpt'));
-    for await (const path of checkpointsIterator(folder, { timeout: 0.05, minIntervalSecs: 0 })) {
+    const options = { timeout: 0.05, minIntervalSecs: 0 };
+    for await (const path of checkpointsIterator(folder, { ...options, timeoutFn: () => seen.length >= 3 })) {
       seen.push(path);
       if (seen.length < 3) setTimeout(() => checkpoint.save(join(folder, 'ckpt')), 5);
     }
     expect(seen).toEqual([1, 2, 3].map((n) => join(folder, `ckpt-${n}`)));
+    const newest: string[] = [];
+    for await (const path of checkpointsIterator(folder, options)) newest.push(path);
+    expect(newest).toEqual([join(folder, 'ckpt-3')]);
   });
 });
 

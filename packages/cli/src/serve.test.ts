@@ -189,7 +189,7 @@ describe('eagre serve', () => {
       }
     };
     const clients = Array.from({ length: 16 }, client);
-    while (good <= 32) await new Promise((done) => setTimeout(done, 10));
+    await expect.poll(() => good).toBeGreaterThan(32);
     stopped = true;
     child.kill('SIGTERM');
     await Promise.all(clients);
@@ -284,24 +284,21 @@ describe('eagre serve', () => {
       }
     };
     const clients = Promise.all(Array.from({ length: 8 }, client));
-    const until = async (condition: () => boolean): Promise<void> => {
-      while (!condition()) await new Promise((done) => setTimeout(done, 20));
-    };
     try {
       publish('2', 'half_plus_3');
-      await until(() => String(server.models['swapped']) === '2');
+      await expect.poll(() => server.models['swapped']).toEqual([2]);
       // Damaged in three ways: each is refused, and the one before goes on.
       publish('3', 'half_plus_2', (path) => writeFileSync(join(path, 'saved_model.pb'), 'no model'));
       publish('4', 'half_plus_2', (path) => rmSync(join(path, 'variables'), { recursive: true }));
       publish('5', 'half_plus_2', (path) =>
         writeFileSync(join(path, 'variables/variables.data-00000-of-00001'), ''),
       );
-      await until(() => lines.some((line) => line.startsWith('cannot load version 5')));
+      await expect.poll(() => lines).toContainEqual(expect.stringMatching(/^cannot load version 5/));
       expect(server.models['swapped']).toEqual([2]);
       for (const version of ['5', '4', '3']) rmSync(join(base, version), { recursive: true });
       // The one that is served is taken away: the one that is left is loaded first.
       rmSync(join(base, '2'), { recursive: true });
-      await until(() => String(server.models['swapped']) === '1');
+      await expect.poll(() => server.models['swapped']).toEqual([1]);
     } finally {
       isOver = true;
     }

@@ -317,5 +317,5 @@ describe('random programs whose results may be views of each other', () => {
       expect([seed, await attempt(() => traced.runAsync(x))]).toEqual([seed, expected]);
       expect([seed, await attempt(() => outer(x))]).toEqual([seed, expected]);
     }
-  }, 120_000);
+  });
 });

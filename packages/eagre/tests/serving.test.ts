@@ -98,17 +98,24 @@ test('health answers while a slow prediction runs', async () => {
     },
     { inputSignature: [new tf.TensorSpec([null])] },
   );
-  const server = await serve(spin, { predictTimeoutMs: 300 });
-  const slow = predict(server, 'default', { instances: [0] });
-  let asked = 0;
-  const deadline = slow.then(() => true);
-  for (;;) {
-    const health = fetch(`${server.url}/healthz`).then(() => false);
-    if (await Promise.race([deadline, health])) break;
-    asked++;
-  }
-  expect(asked).toBeGreaterThan(3);
-  expect(await slow).toEqual({ error: 'the request took more than 300 ms' });
+  const server = await serve(spin, { predictTimeoutMs: 300_000 });
+  const client = new AbortController();
+  let isOver = false;
+  const slow = fetch(`${server.url}/v1/models/default:predict`, {
+    method: 'POST',
+    body: JSON.stringify({ instances: [0] }),
+    signal: client.signal,
+  }).finally(() => {
+    isOver = true;
+  });
+  for (let i = 0; i < 4; i++) expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+  expect(isOver).toBe(false);
+  client.abort();
+  await expect(slow).rejects.toThrow();
+  const impatient = await serve(spin, { predictTimeoutMs: 100 });
+  expect(await predict(impatient, 'default', { instances: [0] })).toEqual({
+    error: 'the request took more than 100 ms',
+  });
 });
 
 test('a server that has closed holds nothing', async () => {
@@ -122,11 +129,11 @@ test('a server that has closed holds nothing', async () => {
     await server.close();
   };
   for (let i = 0; i < 4; i++) await once();
-  for (let i = 0; i < 100 && models.some((model) => model.deref() !== undefined); i++) {
-    await new Promise((done) => setTimeout(done, 10));
+  const held = (): number => {
     (globalThis as { gc?: () => void }).gc?.();
-  }
-  expect(models.filter((model) => model.deref() !== undefined)).toEqual([]);
+    return models.filter((model) => model.deref() !== undefined).length;
+  };
+  await expect.poll(held).toBe(0);
 });
 
 test('models that Eagre has saved are served', async () => {

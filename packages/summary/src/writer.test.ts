@@ -91,10 +91,9 @@ describe('the file', () => {
 
   it('has everything when the process ends without closing it, and does not keep the process alive', () => {
     const folder = temporaryFolder('summary');
-    const start = performance.now();
-    const { status, stderr } = spawnSync(process.execPath, [writer, folder], { encoding: 'utf8' });
+    const options = { encoding: 'utf8', timeout: 100_000 } as const;
+    const { status, stderr } = spawnSync(process.execPath, [writer, folder], options);
     expect([status, stderr]).toEqual([0, '']);
-    expect(performance.now() - start).toBeLessThan(60_000);
     expect(scalarsIn(folder)).toHaveLength(7);
   });
 });

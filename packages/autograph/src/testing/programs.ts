@@ -83,7 +83,7 @@ export async function users(build: Build): Promise<Users> {
     write,
     node(...args) {
       const { NODE_OPTIONS: _, ...env } = process.env;
-      const done = spawnSync(process.execPath, args, { cwd: folder, env, encoding: 'utf8', timeout: 30_000 });
+      const done = spawnSync(process.execPath, args, { cwd: folder, env, encoding: 'utf8' });
       return done.stdout + done.stderr;
     },
     remove() {

@@ -373,13 +373,12 @@ describe('asynchronous runs', () => {
     await expect(executable.runAsync([given], [store([0])], before)).rejects.toThrow(CancelledError);
     expect(read(memory)).toEqual([0]);
     const controller = new AbortController();
-    setTimeout(() => controller.abort(), 25);
-    const error: unknown = await executable
-      .runAsync([given], [store([0])], controller.signal)
-      .catch((e) => e);
+    const running = executable.runAsync([given], [store([0])], controller.signal).catch((e: unknown) => e);
+    await expect.poll(() => read(memory)[0]).toBeGreaterThan(2);
+    controller.abort();
+    const error = await running;
     expect(error).toBeInstanceOf(CancelledError);
     expect((error as CancelledError).message).toBe('the run was cancelled');
-    expect(read(memory)[0]).toBeGreaterThan(2);
     expect([given.refs, memory.refs]).toEqual([1, 1]);
     const output = store([0]);
     await executable.runAsync([store([3])], [output], new AbortController().signal);

@@ -97,6 +97,7 @@ describe('asynchronous parts', () => {
     }).prefetch(3);
     const iterator = d.iterator();
     await iterator.nextAsync();
+    await expect.poll(() => made).toBe(4);
     await later(2);
     expect(made).toBe(4);
     await iterator.close();

@@ -57,7 +57,7 @@ test.runIf(linux)('thousands of passes, dropped one after the other without a pa
     if (i % 500 === 0) expect(open()).toBeLessThanOrEqual(20);
   }
   expect(open()).toBeLessThanOrEqual(20);
-  await vi.waitFor(() => expect(open()).toBe(0));
+  await expect.poll(open).toBe(0);
   // Those that were kept go on.
   for (const [i, pass] of kept.entries()) {
     const next = pass?.next().value;
@@ -68,7 +68,7 @@ test.runIf(linux)('thousands of passes, dropped one after the other without a pa
 
 test.runIf(linux)('a pass that is left or fails closes its file at once', async () => {
   const dataset = new TextLineDataset(lines, { bufferSize: 20 });
-  await vi.waitFor(() => expect(open()).toBe(0));
+  await expect.poll(open).toBe(0);
   for (const _ of dataset) break;
   expect(open()).toBe(0);
   expect(() => {
@@ -103,11 +103,12 @@ test.runIf(linux)(
     };
     dropMany();
     expect(readdirSync(folder).some((name) => name.startsWith('.kept.'))).toBe(true);
-    await vi.waitFor(() => {
+    const kept = (): number => {
       (globalThis.gc as () => void)();
-      // The engine may still hold a few.
-      expect(readdirSync(folder).filter((name) => name.includes('kept')).length).toBeLessThan(5);
-    });
+      return readdirSync(folder).filter((name) => name.includes('kept')).length;
+    };
+    // The engine may still hold a few.
+    await expect.poll(kept).toBeLessThan(5);
     // One that is kept goes on.
     expect([...(all[2] as Dataset<Tensor>)].map((x) => x.size)).toEqual([50_000, 50_000, 50_000]);
     expect([...Dataset.load(at)]).toHaveLength(3);
@@ -161,7 +162,7 @@ test('threads of passes that were dropped are few', async () => {
     );
     await mapped.iterator().nextAsync();
   }
-  await vi.waitFor(() => expect(active()).toBeLessThanOrEqual(2 * availableParallelism()), 20_000);
+  await expect.poll(active).toBeLessThanOrEqual(2 * availableParallelism());
   // One that was kept past the end of its threads starts others.
   const kept = mapOnWorkers(
     Dataset.range(2).batch(1),

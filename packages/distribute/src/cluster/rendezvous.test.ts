@@ -238,15 +238,13 @@ describe.skipIf(withoutGloo !== undefined)('rendezvous', () => {
   });
 
   it('says who did not come, to all who came', async () => {
-    const options = (await cluster(3)).map((o) => ({ ...o, timeoutSeconds: 0.7 }));
-    const start = Date.now();
+    const options = (await cluster(3)).map((o) => ({ ...o, timeoutSeconds: 2 }));
     const errors = await Promise.all([errorOf(rendezvous(options[0])), errorOf(rendezvous(options[1]))]);
     await closeLater(options[0]);
     for (const error of errors) {
       expect(error.name).toBe('DeadlineExceededError');
       expect(error.message).toMatch(/^worker 2 \(127\.0\.0\.1:\d+\) did not come in time/);
     }
-    expect(Date.now() - start).toBeLessThan(5000);
   });
 
   it('says that rank 0 did not come', async () => {
@@ -259,9 +257,12 @@ describe.skipIf(withoutGloo !== undefined)('rendezvous', () => {
   it('refuses a wrong token at once', async () => {
     const options = (await cluster(2)).map((o) => ({ ...o, timeoutSeconds: 2 }));
     const first = errorOf(rendezvous(options[0]));
-    const start = Date.now();
+    let isOver = false;
+    void first.then(() => {
+      isOver = true;
+    });
     const second = await errorOf(rendezvous({ ...options[1], token: 'guessed' }));
-    expect(Date.now() - start).toBeLessThan(1500);
+    expect(isOver).toBe(false);
     expect([second.name, second.message]).toEqual([
       'PermissionDeniedError',
       expect.stringContaining('EAGRE_CLUSTER_TOKEN'),
@@ -292,7 +293,7 @@ describe.skipIf(withoutGloo !== undefined)('rendezvous', () => {
   it('ends where one runs another version', async () => {
     const options = await cluster(2);
     const first = errorOf(rendezvous(options[0]));
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await closeLater(options[0]);
     const answers: string[] = [];
     const socket = connect(portOf(options[0]), '127.0.0.1').on('data', (d) => {
       answers.push(String(d));
@@ -308,7 +309,6 @@ describe.skipIf(withoutGloo !== undefined)('rendezvous', () => {
     });
     await new Promise((resolve) => socket.on('close', resolve));
     expect(answers.join('')).toContain('FAILED_PRECONDITION');
-    await closeLater(options[0]);
   });
 
   it('ends where one process was started twice', async () => {
@@ -425,7 +425,7 @@ describe.skipIf(withoutGloo !== undefined)('rendezvous', () => {
   it('does not mind strangers', async () => {
     const options = await cluster(2);
     const first = rendezvous(options[0]);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await closeLater(options[0]);
     const sockets: Socket[] = [];
     for (const text of [
       '{"protocol":99}\n',
@@ -444,7 +444,6 @@ describe.skipIf(withoutGloo !== undefined)('rendezvous', () => {
     }
     await new Promise((resolve) => setTimeout(resolve, 200));
     const meetings = await Promise.all([first, rendezvous(options[1])]);
-    await closeLater(options[0]);
     const x = Float32Array.of(1);
     await Promise.all([
       meetings[0].engine.allReduceAsync(x, { dtype: 'float32' }),

@@ -437,8 +437,7 @@ describe('a reader', () => {
     expect(open() - before).toBeLessThan(20);
     const reader = BundleReader.openSync(prefix);
     await Promise.all(tensors.map(([key]) => (key === 'complex' ? undefined : reader.readAsync(key))));
-    await new Promise((done) => setTimeout(done, 20));
-    expect(open() - before).toBeLessThanOrEqual(0);
+    await expect.poll(() => open() - before).toBeLessThanOrEqual(0);
   });
 
   it('finds damaged data', async () => {

@@ -331,7 +331,7 @@ describe('files', () => {
       expect([record, isOpen()]).toEqual([text('a'), true]);
       break;
     }
-    await vi.waitFor(() => expect(isOpen()).toBe(false), 5000);
+    await expect.poll(isOpen).toBe(false);
     for (const record of new RecordFileReader(path)) {
       expect([record, isOpen()]).toEqual([text('a'), true]);
       break;

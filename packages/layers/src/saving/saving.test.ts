@@ -95,7 +95,7 @@ test('in another process', async () => {
   // So that names of layers differ from those in the other process.
   await a.saveWeights(file('here.safetensors'));
   const files = [file('here.safetensors'), file('there.safetensors')];
-  const child = spawnSync(process.execPath, [otherProcess, ...files], { encoding: 'utf8', timeout: 30_000 });
+  const child = spawnSync(process.execPath, [otherProcess, ...files], { encoding: 'utf8' });
   expect(child.stderr).toBe('');
   expect(JSON.parse(child.stdout)).toEqual(values(a));
   expect(readFileSync(file('there.safetensors'))).toEqual(readFileSync(file('here.safetensors')));

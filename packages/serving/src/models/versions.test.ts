@@ -73,8 +73,7 @@ async function serve(
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  for (let i = 0; i < 1000 && !condition(); i++) await new Promise((done) => setTimeout(done, 5));
-  expect(condition()).toBe(true);
+  await expect.poll(condition).toBe(true);
 }
 
 const answerOf = async (server: Server, path = '/v1/models/m:predict'): Promise<unknown> =>
@@ -114,7 +113,8 @@ describe('versions', () => {
       if (version !== 4)
         await until(() => server.models['m'].includes(version) && server.models['m'].length === 1);
       else await until(() => messages.includes('cannot load version 4 of m'));
-      await new Promise((done) => setTimeout(done, 100));
+      if (version !== 4) await expect.poll(() => answers).toContain(version);
+      else await new Promise((done) => setTimeout(done, 50));
     }
     going = false;
     await Promise.all(clients);

@@ -81,24 +81,25 @@ test('versions are swapped while requests run, and none of these fails', async (
   unpack('half_plus_2', join(base, '1'));
   const server = await serve(base, { batching: true });
   const seen = new Set<number>();
+  let last = 0;
   let going = true;
   const clients = Array.from({ length: 4 }, async () => {
     while (going) {
       const { status, json } = await predict(server, 'm', { instances: [2] });
       expect(status).toBe(200);
-      seen.add(json.predictions[0]);
+      last = json.predictions[0];
+      seen.add(last);
     }
   });
-  for (const [version, name] of [
-    ['2', 'half_plus_3'],
-    ['3', 'half_plus_2'],
-    ['4', 'half_plus_3'],
+  for (const [version, name, value] of [
+    ['2', 'half_plus_3', 4],
+    ['3', 'half_plus_2', 3],
+    ['4', 'half_plus_3', 4],
   ] as const) {
     unpack(name, join(base, 'aside'));
     renameSync(join(base, 'aside'), join(base, version));
-    for (let i = 0; i < 500 && !server.models['m'].includes(Number(version)); i++)
-      await new Promise((done) => setTimeout(done, 10));
-    expect(server.models).toEqual({ m: [Number(version)] });
+    await expect.poll(() => server.models).toEqual({ m: [Number(version)] });
+    await expect.poll(() => last).toBe(value);
   }
   going = false;
   await Promise.all(clients);
