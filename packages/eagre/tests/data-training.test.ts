@@ -74,3 +74,9 @@ test('a checkpoint keeps where an iterator is', async () => {
   await new tf.train.Checkpoint({ iterator: other }).restore(path);
   expect([...other].map((batch) => batch.array())).toEqual(rest);
 });
+
+test('a Pipeline augments in dataset.map, as its layers do alone', async () => {
+  const pipeline = new tf.layers.Pipeline([new tf.layers.RandomBrightness(0.5, { seed: 3 })]);
+  const images = tf.data.Dataset.fromTensorSlices(tf.fill([2, 4, 4, 3], 100)).batch(2);
+  for await (const x of images.map((v) => pipeline(v))) expect(x.equal(100).all().item()).toBe(false);
+});

@@ -97,7 +97,7 @@ import type {
 } from './layer-types.ts';
 import { callMasked, type Mask } from './masks.ts';
 import { uniqueName } from './naming.ts';
-import { inputNames, ownCall, plainOptions } from './own-call.ts';
+import { inputNames, ownCall, plainOptions, trainingDefault } from './own-call.ts';
 import { show } from './show.ts';
 import {
   checkPartialShape,
@@ -948,8 +948,10 @@ function compute(
 ): Tensor {
   if (!layer._layer.built) inInitScope(() => layer.ensureBuilt(shapesOf(tensors)));
   const before = current.training;
-  const told = options.training ?? before;
-  const training = told ?? false;
+  let told = options.training ?? before;
+  // A try at finding out shapes changes no averages and draws nothing; a user's layer inherits what its own call takes by default.
+  if (!ours) told ??= trainingDefault(layer.call);
+  else if (isTryingOut()) told = false;
   if (current.depth === 0 && anyLosses) for (const inner of withInner(layer)) inner._layer.losses = [];
   const outer = current.layer;
   current.training = told;
@@ -962,11 +964,10 @@ function compute(
   const asStored = computeDtype === layer.variableDtype || (!layer.autocast && precision !== null);
   autocast.dtype = asStored ? null : computeDtype;
   try {
-    // To our own layers, no word of training says that it is none.
+    // What nobody said is not passed on, so that a call's own default holds. To our own layers, no word of training says that it is none.
     const unsaid =
-      ours && !training && options.training === undefined && !(told === false && layer.trainsAlone);
-    const asGiven = training === options.training || unsaid;
-    const all = asGiven ? options : { ...options, training };
+      told === undefined || (ours && told === false && options.training === undefined && !layer.trainsAlone);
+    const all = unsaid || told === options.training ? options : { ...options, training: told };
     // The scope gives back what a layer of ours made on the way; a user's layer may keep what it sees and makes.
     if (ours) {
       const own = (x: LayerInput): LayerOutput => layer.call(x, all);

@@ -54,6 +54,36 @@ export function takesStates(layer: Layer): boolean {
 
 const NONE: CallOptions = {};
 
+/** The options by which a layer tells one inside whether this is training: none where nobody said it, so that the default of that layer holds. */
+export function trainingOption(training: boolean | undefined): CallOptions {
+  return training === undefined ? NONE : { training };
+}
+
+const defaults = new WeakMap<object, boolean | null>();
+
+/** What the `call` of a user's class writes down as its default for `training`, which holds for the layers inside too, as in Keras. */
+export function trainingDefault(call: object): boolean | undefined {
+  let known = defaults.get(call);
+  if (known === undefined) {
+    const found = /\btraining\s*(?::\s*[\w$]+\s*)?=\s*(true|false|!0|!1)(?![\w$])/.exec(parametersOf(call));
+    known = found === null ? null : found[1] === 'true' || found[1] === '!0';
+    defaults.set(call, known);
+  }
+  return known ?? undefined;
+}
+
+/** The parameters in the source of a function. */
+function parametersOf(fn: object): string {
+  const text = Function.prototype.toString.call(fn);
+  const start = text.indexOf('(');
+  let depth = 0;
+  for (let i = start; i >= 0 && i < text.length; i++) {
+    if (text[i] === '(') depth++;
+    else if (text[i] === ')' && --depth === 0) return text.slice(start, i);
+  }
+  return '';
+}
+
 /** The options of a call that gives one of the library's layers nothing else than, perhaps, `training`; undefined for other calls. */
 export function plainOptions(layer: Layer, rest: readonly unknown[]): CallOptions | undefined {
   if (rest.length === 0) return NONE;

@@ -138,7 +138,7 @@ export function tryCall(
           const last = rest.at(-1);
           const options = isPlain(last) ? last : {};
           const more = isPlain(last) ? rest.slice(0, -1) : rest;
-          const y: unknown = layer.invoke(inputs, ...more, { training: false, ...options });
+          const y: unknown = layer.invoke(inputs, ...more, options);
           const list = tree.leavesOf(y, layer.name, tree.wholeComposites) as Tensor[];
           return {
             list: list.map(specOf),

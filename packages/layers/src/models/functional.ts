@@ -242,7 +242,7 @@ export class FunctionalGraph {
         layer,
         now,
         args.slice(0, -1).map(maskOf),
-        { training, ...own },
+        training === undefined ? own : { training, ...own },
         isBuiltin(layer),
       );
       const list = tree.leavesOf(y, layer.name, tree.wholeComposites) as readonly Tensor[];

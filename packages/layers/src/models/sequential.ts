@@ -25,7 +25,7 @@ import {
 import type { LayerOptions } from '../layer/layer-types.ts';
 import { invokeMasked, type Mask, masksOfInputs, tellMasks } from '../layer/masks.ts';
 import { checkUniqueNames } from '../layer/naming.ts';
-import { takesCall } from '../layer/own-call.ts';
+import { takesCall, trainingOption } from '../layer/own-call.ts';
 import { isShapes, shapesOfSpecs } from '../layer/specs.ts';
 import { InputLayer } from '../layers/core/core.ts';
 import { layerOptions } from '../layers/weights.ts';
@@ -164,6 +164,7 @@ export class Sequential extends Model {
     const named = isByNames(inputs) ? inputs[this._sequence.input?.name ?? ''] : undefined;
     if (named !== undefined) return this.call(named as Tensor, { training, mask });
     const many = Array.isArray(inputs);
+    const options = trainingOption(training);
     const wanted = this.knownInputShape;
     let x = inputs as Tensor;
     // As in a functional model.
@@ -173,7 +174,7 @@ export class Sequential extends Model {
     let masks = mask === undefined || mask === null ? [] : masksOfInputs(mask, null, names, this.name);
     for (const layer of this._sequence.layers) {
       const now: Mask = Array.isArray(x) ? masks : (masks[0] ?? null);
-      const after = invokeMasked(layer, [x], [now], { training }, isBuiltin(layer));
+      const after = invokeMasked(layer, [x], [now], options, isBuiltin(layer));
       const y = after.y as Tensor;
       masks = after.masks;
       // What lies between two layers of ours nobody else has seen (a user's layer keeps what it gets and gives), and a tape that

@@ -32,7 +32,7 @@ import {
   type TensorSpec,
 } from '../../layer/layer.ts';
 import type { Mask } from '../../layer/masks.ts';
-import { takesCall, takesOption } from '../../layer/own-call.ts';
+import { takesCall, takesOption, trainingOption } from '../../layer/own-call.ts';
 import { show } from '../../layer/show.ts';
 import { shapesOfSpecs } from '../../layer/specs.ts';
 import { copyLayer, deserializeLayer, serializeLayer } from '../../saving/serialization.ts';
@@ -108,7 +108,7 @@ export class Bidirectional extends Layer {
     const n = stateSizes(this.forwardLayer.cell).length;
     const run = (layer: RNN, states: readonly Tensor[] | undefined): Tensor[] => {
       const y: Tensor | readonly Tensor[] = layer.invoke(x, {
-        training: training ?? false,
+        ...trainingOption(training),
         ...(states === undefined ? {} : { initialState: states }),
         ...(mask === undefined ? {} : { mask }),
       });
@@ -219,10 +219,7 @@ export class TimeDistributed extends Wrapper {
     this.layer.ensureBuilt(this.#step(inputShape));
   }
   /** The mask, [batch, time, …], goes to the layer step by step, if that takes one. */
-  override call(
-    inputs: Tensor,
-    { training = false, mask }: CallOptions & { mask?: TensorLike } = {},
-  ): Tensor {
+  override call(inputs: Tensor, { training, mask }: CallOptions & { mask?: TensorLike } = {}): Tensor {
     this.#step(inputs.shape);
     const given = mask === undefined || mask === null ? undefined : toTensor(mask);
     if (given !== undefined) {
@@ -234,22 +231,23 @@ export class TimeDistributed extends Wrapper {
         );
     }
     const masks = takesMask(this.layer) ? given : undefined;
+    const options = trainingOption(training);
     const [batch, time, ...rest] = dims(inputs) as [Dim, Dim, ...Dim[]];
     const rows = mulDims(batch, time);
     // What looks at a whole batch must see the examples of one step only.
     const apart = (layer: Layer): boolean =>
-      !isBuiltin(layer) || (training && layer instanceof BatchNormalization);
+      !isBuiltin(layer) || (training === true && layer instanceof BatchNormalization);
     if ([...withInner(this.layer)].some(apart)) {
-      if (isUnknown(time) && context.tracer !== null) return this.#looped(inputs, masks, training);
+      if (isUnknown(time) && context.tracer !== null) return this.#looped(inputs, masks, options);
       const steps = masks?.unstack(1);
       const each = inputs
         .unstack(1)
-        .map((x, i) => this.layer.invoke(x, { training, ...(steps && { mask: steps[i] }) }));
+        .map((x, i) => this.layer.invoke(x, { ...options, ...(steps && { mask: steps[i] }) }));
       return stack(each, 1);
     }
     const flat = masks?.reshape(toShape([rows, ...dims(masks).slice(2)]));
     const y: Tensor = this.layer.invoke(inputs.reshape(toShape([rows, ...rest])), {
-      training,
+      ...options,
       ...(flat && { mask: flat }),
     });
     return y.reshape(toShape([batch, time, ...dims(y).slice(1)]));
@@ -260,9 +258,9 @@ export class TimeDistributed extends Wrapper {
     return shapeOf([batch, time, ...sizesOf(shape).slice(1)]);
   }
   /** The steps of a sequence of any length, as a loop of the graph. */
-  #looped(inputs: Tensor, masks: Tensor | undefined, training: boolean): Tensor {
+  #looped(inputs: Tensor, masks: Tensor | undefined, options: CallOptions): Tensor {
     const each = mapFn(
-      ([x, mask]: readonly Tensor[]): Tensor => this.layer.invoke(x, { training, ...(mask && { mask }) }),
+      ([x, mask]: readonly Tensor[]): Tensor => this.layer.invoke(x, { ...options, ...(mask && { mask }) }),
       [inputs, ...(masks === undefined ? [] : [masks])].map((t) => swapAxes(t, 0, 1)),
     );
     return swapAxes(each, 0, 1);

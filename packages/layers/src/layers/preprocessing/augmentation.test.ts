@@ -141,9 +141,11 @@ test('RandomCrop cuts the middle, with the proportions that are wanted, out of s
 
 test('RandomColorJitter is its parts in a row', () => {
   const jitter = new layers.RandomColorJitter({ brightnessFactor: 0.3, contrastFactor: 0.4, seed: 5 });
-  const parts = [new layers.RandomBrightness(0.3, { seed: 5 }), new layers.RandomContrast(0.4, { seed: 5 })];
-  const y = parts.reduce((x, part) => part<Tensor>(x), images);
-  expect(jitter<Tensor>(images).sub(y).abs().max().item()).toBeLessThan(1e-3);
+  const drawn = jitter.getRandomTransformation(images);
+  const parts = [new layers.RandomBrightness(0.3), new layers.RandomContrast(0.4)];
+  const each = drawn?.['parts'] as never[];
+  const y = parts.reduce((x, part, i) => part.transformImages(x, each[i]), images);
+  expect(jitter.transformImages(images, drawn).sub(y).abs().max().item()).toBeLessThan(1e-3);
 });
 
 test('AugMix mixes its chains by their weights', () => {

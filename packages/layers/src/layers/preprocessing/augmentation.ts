@@ -15,6 +15,7 @@ import { show } from '../../layer/show.ts';
 import { deserializeLayer, serializeLayer } from '../../saving/serialization.ts';
 import { fail } from '../common.ts';
 import { flag, integer, positive, seed, word } from '../options.ts';
+import type { RandomSource } from '../random-source.ts';
 import { dataFormat } from '../spatial.ts';
 import { layerOptions } from '../weights.ts';
 import {
@@ -54,17 +55,17 @@ interface Strength {
   readonly valueRange: Range;
   readonly factor: Range;
   readonly interpolation: Interpolation;
-  readonly seed: number | null;
+  readonly source: RandomSource;
   readonly dtypePolicy: DTypePolicy;
 }
 
 /** The changes of both layers, of which those that AugMix leaves out unless asked for are the last. */
 function changes(of: Strength): Readonly<Record<string, ImageLayer>> {
-  const { factor, interpolation, valueRange: range, seed, dtypePolicy: dtype } = of;
-  const moving = { interpolation, seed, dtype };
-  const options = { valueRange: range, seed, dtype };
+  const { factor, interpolation, valueRange: range, source, dtypePolicy: dtype } = of;
+  const moving = { interpolation, dtype };
+  const options = { valueRange: range, dtype };
   const [, high] = factor;
-  return {
+  const all: Readonly<Record<string, ImageLayer>> = {
     randomShear: new RandomShear(factor, factor, moving),
     randomTranslation: new RandomTranslation(factor, factor, moving),
     randomRotation: new RandomRotation(factor, moving),
@@ -77,6 +78,8 @@ function changes(of: Strength): Readonly<Record<string, ImageLayer>> {
     randomContrast: new RandomContrast(factor, options),
     randomSharpness: new RandomSharpness(factor, options),
   };
+  for (const layer of Object.values(all)) layer.source = source;
+  return all;
 }
 const FEW = 7;
 
@@ -233,10 +236,9 @@ export class Pipeline extends Layer {
   override get trainsAlone(): boolean {
     return true;
   }
-  override call(inputs: LayerInput, { training }: CallOptions = {}): LayerOutput {
+  override call(inputs: LayerInput, { training = true }: CallOptions = {}): LayerOutput {
     let value: unknown = inputs;
-    for (const layer of this.layers)
-      value = training === undefined ? layer(value as Tensor) : layer(value as Tensor, { training });
+    for (const layer of this.layers) value = layer(value as Tensor, { training });
     return value as LayerOutput;
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {

@@ -415,14 +415,15 @@ export class RandomColorJitter extends ColorLayer {
 
   constructor(...args: [options?: RandomColorJitterOptions]) {
     super(argumentsOf<RandomColorJitterOptions>(RandomColorJitter, new.target, args));
-    const { brightnessFactor, contrastFactor, saturationFactor, hueFactor, dtypePolicy: dtype, seed } = this;
-    const options = { valueRange: this.valueRange, seed, dtype };
+    const { brightnessFactor, contrastFactor, saturationFactor, hueFactor, dtypePolicy: dtype } = this;
+    const options = { valueRange: this.valueRange, dtype };
     this.#parts = [
       ...(brightnessFactor === null ? [] : [new RandomBrightness(brightnessFactor, options)]),
       ...(contrastFactor === null ? [] : [new RandomContrast(contrastFactor, options)]),
       ...(saturationFactor === null ? [] : [new RandomSaturation(saturationFactor, options)]),
       ...(hueFactor === null ? [] : [new RandomHue(hueFactor, options)]),
     ];
+    for (const part of this.#parts) part.source = this.source;
   }
   protected override draw(images: Tensor): Transformation {
     return { parts: this.#parts.map((part) => part.getRandomTransformation(images)) };

@@ -55,8 +55,8 @@ export type Factor = number | readonly [low: number, high: number];
  */
 export abstract class ImageLayer extends Layer {
   declare readonly dataFormat: DataFormat;
-  /** @internal */
-  readonly source: RandomSource;
+  /** @internal Where it draws from: a part of a layer from what that one does, so that no two parts draw the same. */
+  source: RandomSource;
 
   constructor(options: LayerOptions) {
     super(options);
