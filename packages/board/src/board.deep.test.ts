@@ -330,6 +330,29 @@ describe.skipIf(browserPath === undefined)('the page', () => {
     expect(await page.getByLabel('Filter tags').isVisible()).toBe(true);
   });
 
+  test('of many runs, whole lines are seen below a plot', async () => {
+    for (let run = 0; run < 9; run++) {
+      const path = join(folder, 'logs', `many${run}`, 'events.out.tfevents.1');
+      mkdirSync(join(path, '..'), { recursive: true });
+      const steps = Array.from({ length: 20 }, (_, i) => event(i, scalar('of many', run + i / 20)));
+      writeFileSync(path, eventFile(steps));
+    }
+    await view('Scalars');
+    await page.getByLabel('Filter tags').fill('^of many$');
+    const readout = cardOf('of many').locator('.readout');
+    await expect.poll(() => readout.locator('tbody tr').count()).toBe(9);
+    const [seen, all, rows] = await page.evaluate<[number, number, number[]]>(`(() => {
+      const box = document.querySelector('article .readout');
+      const rows = [...box.querySelectorAll('tr')].map((row) => row.getBoundingClientRect().height);
+      return [box.clientHeight, box.scrollHeight, rows];
+    })()`);
+    expect(all).toBeGreaterThan(seen);
+    // The header, and five lines.
+    expect(rows.slice(0, 6).reduce((a, b) => a + b)).toBeCloseTo(seen, 0);
+    expect(new Set(rows.map((height) => height.toFixed(1))).size).toBe(1);
+    await page.getByLabel('Filter tags').fill('');
+  });
+
   test('tells that the server is gone, and goes on with the next one', async () => {
     const port = Number(new URL(board.url).port);
     await board.close();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { colorOf, shortNames } from './colors.ts';
+import { colorOf, distance, shortNames } from './colors.ts';
 
 test('many runs have different colours, none like the paper', () => {
   const names = Array.from({ length: 100 }, (_, i) => `run${i}`);
@@ -12,6 +12,17 @@ test('many runs have different colours, none like the paper', () => {
     expect(light).toBeGreaterThan(45);
     expect(light).toBeLessThan(210);
   }
+});
+
+test('the colours of some runs do not look alike', () => {
+  const names = Array.from({ length: 400 }, (_, i) => `run${i}`);
+  const colors = names.map((name) => colorOf(name, names));
+  const nearest = (count: number): number =>
+    Math.min(...colors.slice(0, count).flatMap((a, i) => colors.slice(0, i).map((b) => distance(a, b))));
+  // Two of the first eight are 0.11 apart.
+  expect(nearest(12)).toBeGreaterThan(0.09);
+  expect(nearest(24)).toBeGreaterThan(0.06);
+  expect(colors.every((color) => /^#[0-9a-f]{6}$/.test(color))).toBe(true);
 });
 
 test('names go without the folders in common', () => {
