@@ -1,12 +1,17 @@
+import { UnimplementedError } from '@eagre/backend';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   addDims,
+  computedDim,
   type Dim,
   DimExpr,
   evaluateDim,
   floorDivDims,
   identicalDims,
+  isLate,
+  isMadeUp,
+  keyOfDim,
   leastOf,
   maxDims,
   minDims,
@@ -16,6 +21,8 @@ import {
   productOf,
   showDim,
   subDims,
+  substituteDim,
+  visitSymbols,
 } from './dim.ts';
 import { atMost, equalDims, holdsFor, knownDim, lessThan, ShapeEnv } from './shape-env.ts';
 
@@ -115,6 +122,57 @@ describe('expressions', () => {
       }),
       { numRuns: 300 },
     );
+  });
+});
+
+describe('expressions that share their parts', () => {
+  const turns = (from: Dim, count: number): Dim => {
+    let d = from;
+    for (let i = 0; i < count; i++) d = minDims(maxDims(subDims(d, 1), floorDivDims(d, 2)), d);
+    return d;
+  };
+  // With a step for each way through them these would take longer than anybody lives.
+  test('are looked at once', () => {
+    const local = new ShapeEnv();
+    const size = local.symbol('n', 1000);
+    const deep = turns(size, 100);
+    expect(identicalDims(deep, turns(size, 100))).toBe(true);
+    expect(keyOfDim(deep).length).toBeLessThan(40);
+    expect(showDim(deep).length).toBeLessThan(400);
+    expect([leastOf(deep), mostOf(deep)]).toEqual([0, Number.POSITIVE_INFINITY]);
+    expect(evaluateDim(deep, ({ hint }) => hint)).toBe(900);
+    expect(substituteDim(deep, () => 500)).toBe(400);
+    expect(
+      identicalDims(
+        substituteDim(deep, () => addDims(size, 1)),
+        turns(addDims(size, 1), 100),
+      ),
+    ).toBe(true);
+    let visits = 0;
+    visitSymbols(deep, () => visits++);
+    expect(visits).toBeLessThan(1000);
+    expect([isLate(deep), isMadeUp(deep as DimExpr)]).toEqual([false, false]);
+    expect(equalDims(deep, 900)).toBe(true);
+    expect(local.guards.every((guard) => holdsFor(guard, () => 1000))).toBe(true);
+  });
+
+  test('functions of sizes are told by the sizes they are of', () => {
+    const half = (d: Dim): Dim =>
+      computedDim('half', [d, addDims(d, 1)], (a, b) => Math.floor((a + b) / 3), 0);
+    let deep: Dim = n;
+    for (let i = 0; i < 60; i++) deep = half(deep);
+    expect(evaluateDim(deep, () => 6)).toBe(1);
+    expect(substituteDim(deep, () => 6)).toBe(1);
+  });
+
+  test('products of too many sums are given up', () => {
+    const local = new ShapeEnv();
+    const sums = Array.from({ length: 30 }, (_, i) =>
+      addDims(local.symbol(`a${i}`, 1), local.symbol(`b${i}`, 1)),
+    );
+    expect(() => productOf(sums)).toThrow(UnimplementedError);
+    // Numbers that a double does not hold.
+    expect(() => productOf(Array.from({ length: 80 }, () => addDims(n, 1)))).toThrow(UnimplementedError);
   });
 });
 

@@ -1,6 +1,6 @@
 // Sizes that a trace does not know: expressions over symbols, which each run gives a number.
 // Types in a circle: expressions know the environment whose sizes they are made of, which keeps them.
-import { InternalError } from '@eagre/backend';
+import { InternalError, UnimplementedError } from '@eagre/backend';
 import type { ShapeEnv } from './shape-env.ts';
 
 /** The size of an axis: a number, or an expression over sizes that are not known while a function is traced. */
@@ -13,17 +13,25 @@ export type Sizes = (symbol: DimSymbol) => number;
 /** What some symbols stand for; undefined for the others. */
 export type Known = (symbol: DimSymbol) => Dim | undefined;
 
-/** What products are made of. Expressions in it are never numbers. */
+/**
+ * What factors were found to be on a walk through an expression. They share parts, so that the ways through one can double with each step:
+ * every factor is looked at once.
+ */
+type Found<T> = Map<Factor, T>;
+
+/** What products are made of. Expressions in it are never numbers. Equal factors of an environment are one object. */
 export abstract class Factor {
-  /** Equal factors have equal keys. */
+  /** Equal factors have equal keys, which are short whatever is in them. */
   abstract readonly key: string;
+  /** How many factors may be inside of each other in it. */
+  abstract readonly depth: number;
   /** As messages show it. */
   abstract readonly text: string;
-  abstract evaluate(sizes: Sizes): number;
+  abstract evaluate(sizes: Sizes, found?: Found<number>): number;
   /** What it is once some symbols are known. */
-  abstract substitute(known: Known): Dim;
-  /** Calls `visit` with every symbol in it. */
-  abstract visit(visit: (symbol: DimSymbol) => void): void;
+  abstract substitute(known: Known, found?: Found<Dim>): Dim;
+  /** Calls `visit` with every symbol in it, once or more. */
+  abstract visit(visit: (symbol: DimSymbol) => void, seen?: Found<true>): void;
   /** The least and the greatest value that any sizes give. */
   abstract readonly least: number;
   abstract readonly most: number;
@@ -33,6 +41,7 @@ export abstract class Factor {
 /** What a trace does not know: a size of an argument, or one that depends on values. */
 export class DimSymbol extends Factor {
   readonly key: string;
+  readonly depth: number = 0;
   readonly text: string;
   readonly least: number;
   readonly most: number = Number.POSITIVE_INFINITY;
@@ -79,58 +88,93 @@ const operations: Readonly<Record<Operation, (a: number, b: number) => number>> 
   min: Math.min,
 };
 
+/** What computes with other sizes. */
+abstract class Nested extends Factor {
+  readonly key: string;
+  readonly args: Dims;
+  readonly depth: number;
+  readonly env: ShapeEnv;
+  #text: string | undefined;
+
+  constructor(key: string, args: Dims) {
+    super();
+    this.key = key;
+    this.args = args;
+    this.env = (args.find((d) => d instanceof DimExpr) as DimExpr).env;
+    this.depth = 1 + Math.max(...args.map(depthOf));
+  }
+
+  get text(): string {
+    if (this.#text === undefined) {
+      const whole = this.write();
+      this.#text = whole.length > LONGEST_TEXT ? this.writeShort() : whole;
+    }
+    return this.#text;
+  }
+
+  evaluate(sizes: Sizes, found?: Found<number>): number {
+    return once(this, found, (all) => this.compute(this.args.map((d) => evaluated(d, sizes, all))));
+  }
+  substitute(known: Known, found?: Found<Dim>): Dim {
+    return once(this, found, (all) => this.with(this.args.map((d) => substituted(d, known, all))));
+  }
+  visit(visit: (symbol: DimSymbol) => void, seen?: Found<true>): void {
+    once(this, seen, (all) => {
+      for (const d of this.args) visited(d, visit, all);
+      return true as const;
+    });
+  }
+
+  protected abstract compute(args: number[]): number;
+  /** The same of other sizes. */
+  protected abstract with(args: Dims): Dim;
+  protected abstract write(): string;
+  protected abstract writeShort(): string;
+}
+
 /** What is no polynomial. */
-export class Operated extends Factor {
+export class Operated extends Nested {
   readonly operation: Operation;
   readonly a: Dim;
   readonly b: Dim;
-  readonly key: string;
-  readonly text: string;
-  readonly env: ShapeEnv;
+  readonly least: number;
+  readonly most: number;
 
-  constructor(operation: Operation, a: Dim, b: Dim) {
-    super();
+  constructor(key: string, operation: Operation, a: Dim, b: Dim) {
+    super(key, [a, b]);
     this.operation = operation;
     this.a = a;
     this.b = b;
-    this.key = `${operation}(${keyOf(a)},${keyOf(b)})`;
-    this.env = (a instanceof DimExpr ? a : (b as DimExpr)).env;
+    const bound = operation === 'max' ? Math.max : Math.min;
+    if (operation === 'max' || operation === 'min') {
+      this.least = bound(leastOf(a), leastOf(b));
+      this.most = bound(mostOf(a), mostOf(b));
+    } else if (leastOf(b) < 1) {
+      this.least = Number.NEGATIVE_INFINITY;
+      this.most = Number.POSITIVE_INFINITY;
+    } else {
+      this.least = operation === 'mod' || leastOf(a) >= 0 ? 0 : leastOf(a);
+      this.most = operation === 'mod' ? mostOf(b) - 1 : Math.max(0, mostOf(a));
+    }
+  }
+
+  protected compute([a, b]: number[]): number {
+    return operations[this.operation](a as number, b as number);
+  }
+  protected with([a, b]: Dims): Dim {
+    return expressions[this.operation](a as Dim, b as Dim);
+  }
+  protected write(): string {
+    const { operation, a, b } = this;
+    if (operation === 'max' || operation === 'min') return `${operation}(${showDim(a)}, ${showDim(b)})`;
     const [x, y] = [a, b].map((d) =>
       d instanceof DimExpr && d.terms.length > 1 ? `(${showDim(d)})` : showDim(d),
     );
-    this.text =
-      operation === 'floorDiv'
-        ? `floor(${x} / ${y})`
-        : operation === 'mod'
-          ? `${x} % ${y}`
-          : `${operation}(${showDim(a)}, ${showDim(b)})`;
+    return operation === 'mod' ? `${x} % ${y}` : `floor(${x} / ${y})`;
   }
-
-  evaluate(sizes: Sizes): number {
-    return operations[this.operation](evaluateDim(this.a, sizes), evaluateDim(this.b, sizes));
-  }
-
-  substitute(known: Known): Dim {
-    return expressions[this.operation](substituteDim(this.a, known), substituteDim(this.b, known));
-  }
-  visit(visit: (symbol: DimSymbol) => void): void {
-    for (const d of [this.a, this.b]) visitSymbols(d, visit);
-  }
-
-  get least(): number {
-    const { operation, a, b } = this;
-    if (operation === 'max') return Math.max(leastOf(a), leastOf(b));
-    if (operation === 'min') return Math.min(leastOf(a), leastOf(b));
-    if (leastOf(b) < 1) return Number.NEGATIVE_INFINITY;
-    return operation === 'mod' || leastOf(a) >= 0 ? 0 : leastOf(a);
-  }
-
-  get most(): number {
-    const { operation, a, b } = this;
-    if (operation === 'max') return Math.max(mostOf(a), mostOf(b));
-    if (operation === 'min') return Math.min(mostOf(a), mostOf(b));
-    if (leastOf(b) < 1) return Number.POSITIVE_INFINITY;
-    return operation === 'mod' ? mostOf(b) - 1 : Math.max(0, mostOf(a));
+  protected writeShort(): string {
+    const { operation } = this;
+    return operation === 'mod' ? '(… % …)' : operation === 'floorDiv' ? 'floor(… / …)' : `${operation}(…, …)`;
   }
 }
 
@@ -143,45 +187,62 @@ interface Term {
 }
 
 /** What a plain function makes of sizes, where no integer arithmetic says it: a share of a size, rounded. */
-export class Computed extends Factor {
+export class Computed extends Nested {
   readonly name: string;
-  readonly args: Dims;
-  readonly key: string;
-  readonly text: string;
-  readonly env: ShapeEnv;
   readonly least: number;
   readonly most: number = Number.POSITIVE_INFINITY;
   readonly #fn: (...args: number[]) => number;
 
-  constructor(name: string, args: Dims, fn: (...args: number[]) => number, least: number) {
-    super();
+  constructor(key: string, name: string, args: Dims, fn: (...args: number[]) => number, least: number) {
+    super(key, args);
     this.name = name;
-    this.args = args;
-    this.key = `${name}(${args.map(keyOf).join(',')})`;
-    this.text = `${name}(${args.map(showDim).join(', ')})`;
-    this.env = (args.find((d) => d instanceof DimExpr) as DimExpr).env;
     this.least = least;
     this.#fn = fn;
   }
 
-  evaluate(sizes: Sizes): number {
-    return this.#fn(...this.args.map((d) => evaluateDim(d, sizes)));
+  protected compute(args: number[]): number {
+    return this.#fn(...args);
   }
-  substitute(known: Known): Dim {
-    return computedDim(
-      this.name,
-      this.args.map((d) => substituteDim(d, known)),
-      this.#fn,
-      this.least,
-    );
+  protected with(args: Dims): Dim {
+    return computedDim(this.name, args, this.#fn, this.least);
   }
-  visit(visit: (symbol: DimSymbol) => void): void {
-    for (const d of this.args) visitSymbols(d, visit);
+  protected write(): string {
+    return `${this.name}(${this.args.map(showDim).join(', ')})`;
+  }
+  protected writeShort(): string {
+    return `${this.name}(…)`;
   }
 }
 
+// What is longer in a message says nothing to a reader.
+const LONGEST_TEXT = 160;
+
+/** What a factor is on a walk: what was found before, else what `make` finds now. Shallow ones need no list. */
+function once<T>(factor: Factor, found: Found<T> | undefined, make: (found?: Found<T>) => T): T {
+  if (factor.depth < 2) return make(found);
+  const all = found ?? new Map<Factor, T>();
+  let value = all.get(factor);
+  if (value === undefined) all.set(factor, (value = make(all)));
+  return value;
+}
+
+function depthOf(d: Dim): number {
+  if (typeof d === 'number') return 0;
+  let depth = 0;
+  for (const { factors } of d.terms) for (const factor of factors) depth = Math.max(depth, factor.depth);
+  return depth;
+}
+
+/** A factor of sizes: the one that is there already if there is an equal one. */
+function factorOf(name: string, args: Dims, make: (key: string, args: Dims) => Factor): DimExpr {
+  const { env } = args.find((d) => d instanceof DimExpr) as DimExpr;
+  const key = `${name}(${args.map((d) => (typeof d === 'number' ? d : env.shortKey(d.key))).join()})`;
+  return dimOf(env.factor(key, () => make(key, args)));
+}
+
 const keyOfTerm = (factors: readonly Factor[]): string => factors.map((f) => f.key).join('*');
-const keyOf = (d: Dim): string => (typeof d === 'number' ? `${d}` : d.key);
+/** Equal sizes have equal keys. */
+export const keyOfDim = (d: Dim): string => (typeof d === 'number' ? `${d}` : d.key);
 
 /** A sum of products that is no number. Equal ones have equal keys. */
 export class DimExpr {
@@ -191,6 +252,7 @@ export class DimExpr {
   /** @internal Terms are in order, without zeros. */
   constructor(terms: readonly Term[]) {
     this.terms = terms;
+    this.env.spend(terms.length);
     this.key = terms.map(({ coefficient, factors }) => `${coefficient}*${keyOfTerm(factors)}`).join('+');
   }
 
@@ -238,6 +300,7 @@ function ofTerms(terms: Iterable<Term>): Dim {
   for (const { coefficient, factors } of terms) {
     const key = keyOfTerm(factors);
     const sum = coefficient + (sums.get(key)?.coefficient ?? 0);
+    if (!Number.isSafeInteger(sum) && Number.isFinite(sum)) throw tooComplicated();
     if (sum === 0) sums.delete(key);
     else sums.set(key, { coefficient: sum, factors });
   }
@@ -252,8 +315,17 @@ export function addDims(a: Dim, b: Dim): Dim {
   return ofTerms([...termsOf(a), ...termsOf(b)]);
 }
 
+/** What a trace gives up on, to be made for one size after another instead. */
+export function tooComplicated(): UnimplementedError {
+  return new UnimplementedError('sizes are too complicated to follow where they are not known');
+}
+
+// Products of sums have as many terms as the product of their lengths.
+const MOST_TERMS = 1 << 14;
+
 export function mulDims(a: Dim, b: Dim): Dim {
   if (typeof a === 'number' && typeof b === 'number') return a * b;
+  if (termsOf(a).length * termsOf(b).length > MOST_TERMS) throw tooComplicated();
   return ofTerms(
     termsOf(a).flatMap((x) =>
       termsOf(b).map((y) => ({
@@ -334,7 +406,7 @@ function floored(a: Dim, b: Dim): Dim {
     factor.b > 0
   )
     return floorDivDims(factor.a, factor.b * b);
-  return dimOf(new Operated('floorDiv', a, b));
+  return operated('floorDiv', a, b);
 }
 
 /** The remainder of the floored quotient, 0 ≤ r < b, for b > 0. */
@@ -342,9 +414,7 @@ export function modDims(a: Dim, b: Dim): Dim {
   if (typeof a === 'number' && typeof b === 'number') return a - b * Math.floor(a / b);
   if (quotientOf(a, b) !== undefined) return 0;
   const [, rest] = split(a, b);
-  return typeof rest === 'number' && typeof b === 'number'
-    ? modDims(rest, b)
-    : dimOf(new Operated('mod', rest, b));
+  return typeof rest === 'number' && typeof b === 'number' ? modDims(rest, b) : operated('mod', rest, b);
 }
 
 /** `a` as `whole * b + rest`, as far as terms can be divided. */
@@ -378,14 +448,18 @@ const expressions: Readonly<Record<Operation, (a: Dim, b: Dim) => Dim>> = {
   min: minDims,
 };
 
+function operated(operation: Operation, ...args: readonly [Dim, Dim]): DimExpr {
+  return factorOf(operation, args, (key) => new Operated(key, operation, ...args));
+}
+
 function chosen(operation: 'max' | 'min', a: Dim, b: Dim): Dim {
   if (typeof a === 'number' && typeof b === 'number') return operations[operation](a, b);
   const difference = subDims(a, b);
   if (leastOf(difference) >= 0) return operation === 'max' ? a : b;
   if (mostOf(difference) <= 0) return operation === 'max' ? b : a;
   // In one order, so that both are equal.
-  const [first, second] = keyOf(a) < keyOf(b) ? [a, b] : [b, a];
-  return dimOf(new Operated(operation, first, second));
+  const [first, second] = keyOfDim(a) < keyOfDim(b) ? [a, b] : [b, a];
+  return operated(operation, first, second);
 }
 
 /**
@@ -400,7 +474,7 @@ export function computedDim(
   least: number = Number.NEGATIVE_INFINITY,
 ): Dim {
   return args.some((d) => typeof d !== 'number')
-    ? dimOf(new Computed(name, args, fn, least))
+    ? factorOf(name, args, (key) => new Computed(key, name, args, fn, least))
     : fn(...(args as number[]));
 }
 
@@ -413,29 +487,47 @@ export function identicalDims(a: Dim, b: Dim): boolean {
 
 /** What it is for the sizes of a run. */
 export function evaluateDim(d: Dim, sizes: Sizes): number {
+  return evaluated(d, sizes);
+}
+
+function evaluated(d: Dim, sizes: Sizes, found?: Found<number>): number {
   if (typeof d === 'number') return d;
+  const all = found ?? foundIn<number>(d);
   let sum = 0;
   for (const { coefficient, factors } of d.terms)
-    sum += factors.reduce((product, f) => product * f.evaluate(sizes), coefficient);
+    sum += factors.reduce((product, f) => product * f.evaluate(sizes, all), coefficient);
   return sum;
+}
+
+/** A list for a walk through all terms of an expression, where one is needed. */
+function foundIn<T>(d: DimExpr): Found<T> | undefined {
+  return depthOf(d) < 2 ? undefined : new Map<Factor, T>();
 }
 
 /** What it is once some symbols are known. */
 export function substituteDim(d: Dim, known: Known): Dim {
+  return substituted(d, known);
+}
+
+function substituted(d: Dim, known: Known, found?: Found<Dim>): Dim {
   if (typeof d === 'number') return d;
-  let sum: Dim = 0;
-  for (const { coefficient, factors } of d.terms)
-    sum = addDims(
-      sum,
-      factors.reduce<Dim>((product, f) => mulDims(product, f.substitute(known)), coefficient),
-    );
-  return sum;
+  const all = found ?? foundIn<Dim>(d);
+  return ofTerms(
+    d.terms.flatMap(({ coefficient, factors }) =>
+      termsOf(factors.reduce<Dim>((product, f) => mulDims(product, f.substitute(known, all)), coefficient)),
+    ),
+  );
 }
 
 /** Calls `visit` with every symbol of an expression. */
 export function visitSymbols(d: Dim, visit: (symbol: DimSymbol) => void): void {
+  visited(d, visit);
+}
+
+function visited(d: Dim, visit: (symbol: DimSymbol) => void, seen?: Found<true>): void {
   if (typeof d === 'number') return;
-  for (const { factors } of d.terms) for (const f of factors) f.visit(visit);
+  const all = seen ?? foundIn<true>(d);
+  for (const { factors } of d.terms) for (const f of factors) f.visit(visit, all);
 }
 
 /** Whether some symbol of an expression is such a one. */
@@ -473,14 +565,8 @@ export function hintOf(d: Dim): number {
 }
 
 /** Whether a hint says nothing of runs, as a part of it is made up. */
-export function isMadeUp({ terms }: DimExpr): boolean {
-  let found = false;
-  for (const { factors } of terms)
-    for (const factor of factors)
-      factor.visit((symbol) => {
-        found ||= symbol.madeUp;
-      });
-  return found;
+export function isMadeUp(d: DimExpr): boolean {
+  return someSymbol(d, ({ madeUp }) => madeUp);
 }
 
 /** The least value that any sizes give, as far as that is seen. */
@@ -513,7 +599,8 @@ function boundOf(d: Dim, least: boolean): number {
 /** As messages show it: `2*n + 1`. */
 export function showDim(d: Dim): string {
   if (typeof d === 'number') return `${d}`;
-  return d.terms
+  const text = d.terms
+    .slice(0, LONGEST_TEXT)
     .map(({ coefficient, factors }, i) => {
       const size = Math.abs(coefficient);
       const names = factors.map((f) => f.text);
@@ -522,4 +609,5 @@ export function showDim(d: Dim): string {
       return coefficient < 0 ? ` - ${product}` : ` + ${product}`;
     })
     .join('');
+  return text.length > 2 * LONGEST_TEXT ? `${text.slice(0, 2 * LONGEST_TEXT)}…` : text;
 }

@@ -6,14 +6,16 @@ import {
   DimSymbol,
   dimOf,
   evaluateDim,
+  type Factor,
   hintOf,
   isExpression,
   isMadeUp,
+  keyOfDim,
   leastOf,
   mostOf,
   type Sizes,
-  showDim,
   subDims,
+  tooComplicated,
 } from './dim.ts';
 
 /** What has to hold for the sizes of a run, since the trace went one way where it does. */
@@ -25,12 +27,18 @@ export interface Guard {
   readonly asked?: Error;
 }
 
+// Terms of the expressions of one trace: what seconds are enough for, and far more than models need.
+const MOST_WORK = 20_000_000;
+
 /** The unknown sizes of one trace. */
 export class ShapeEnv {
   /** Whether there is a call that is traced, so that its sizes can be asked for; without, those of symbols are made up. */
   readonly hasCall: boolean;
   readonly #symbols: DimSymbol[] = [];
   readonly #guards = new Map<string, Guard>();
+  readonly #factors = new Map<string, Factor>();
+  readonly #shortKeys = new Map<string, string>();
+  #spent = 0;
 
   constructor(hasCall = true) {
     this.hasCall = hasCall;
@@ -53,6 +61,26 @@ export class ShapeEnv {
     return symbol;
   }
 
+  /** The factor of a key. */
+  factor(key: string, make: () => Factor): Factor {
+    let factor = this.#factors.get(key);
+    if (factor === undefined) this.#factors.set(key, (factor = make()));
+    return factor;
+  }
+
+  /** What stands for the key of an expression in those that hold it, which otherwise double it again and again. */
+  shortKey(key: string): string {
+    let short = this.#shortKeys.get(key);
+    if (short === undefined) this.#shortKeys.set(key, (short = `#${this.#shortKeys.size}`));
+    return short;
+  }
+
+  /** Counts the terms that are made. @throws UnimplementedError where they are too many to go on. */
+  spend(terms: number): void {
+    this.#spent += terms;
+    if (this.#spent > MOST_WORK) throw tooComplicated();
+  }
+
   get symbols(): readonly DimSymbol[] {
     return this.#symbols;
   }
@@ -63,7 +91,7 @@ export class ShapeEnv {
   }
 
   guard(guard: Guard): void {
-    const key = `${guard.kind} ${showDim(guard.a)}, ${showDim(guard.b)}`;
+    const key = `${guard.kind} ${keyOfDim(guard.a)}, ${keyOfDim(guard.b)}`;
     if (!this.#guards.has(key)) this.#guards.set(key, guard);
   }
 }

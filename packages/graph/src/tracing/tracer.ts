@@ -36,6 +36,7 @@ import {
   isSharedScalar,
   type KernelRecorder,
   keepingAmbient,
+  keyOfDim,
   noteLogits,
   type Op,
   outOfScope,
@@ -183,7 +184,7 @@ class MeasuredAxes {
         const isOpen = op.isOpen(attrs, i, axis);
         if (!isOpen && !someSymbol(d, (symbol) => inside.has(symbol))) return d;
         open = true;
-        const key = isOpen ? `${i} ${axis}` : String(d);
+        const key = isOpen ? `${i} ${axis}` : keyOfDim(d);
         const size = sizes.get(key) ?? this.size();
         sizes.set(key, size);
         return size;

@@ -338,9 +338,13 @@ const FOLDS: Readonly<
   Split: ([x, sizes], attrs) => split(x as Tensor, numbersOf(sizes), attrs['axis'] as number),
 };
 
+// A longer name of a size says nothing to a reader.
+const LONGEST_NAME = 160;
+
 /** How a size is called in the file. */
 export class SizeNames {
-  readonly #names = new Map<DimSymbol, string>();
+  readonly #names = new Map<Factor, string>();
+  #named = 0;
 
   /** The dimension of a size. */
   dimension(d: Dim): onnx.Dimension {
@@ -360,20 +364,20 @@ export class SizeNames {
   }
 
   #factor(factor: Factor): string {
+    const known = this.#names.get(factor);
+    if (known !== undefined) return known;
+    let name = '';
     if (factor instanceof Operated)
-      return `${factor.operation}(${this.text(factor.a)}, ${this.text(factor.b)})`;
-    if (factor instanceof Computed)
-      return `${factor.name}(${factor.args.map((d) => this.text(d)).join(', ')})`;
-    return this.symbol(factor as DimSymbol);
+      name = `${factor.operation}(${this.text(factor.a)}, ${this.text(factor.b)})`;
+    else if (factor instanceof Computed)
+      name = `${factor.name}(${factor.args.map((d) => this.text(d)).join(', ')})`;
+    // Long ones get a name of their own, as symbols do: N for the first, then d1, d2, …
+    if (name === '' || name.length > LONGEST_NAME) name = this.#named++ === 0 ? 'N' : `d${this.#named - 1}`;
+    this.#names.set(factor, name);
+    return name;
   }
 
-  /** N for the first, then d1, d2, … */
   symbol(symbol: DimSymbol): string {
-    let name = this.#names.get(symbol);
-    if (name === undefined) {
-      name = this.#names.size === 0 ? 'N' : `d${this.#names.size}`;
-      this.#names.set(symbol, name);
-    }
-    return name;
+    return this.#factor(symbol);
   }
 }
