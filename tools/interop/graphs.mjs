@@ -32,7 +32,7 @@ function program(fn, args, inputSignature, others = []) {
   for (const { variable } of concrete.graph.assignments) after[variable.path] = host(variable.read());
   const list = (results) => (Array.isArray(results) ? results : [results]).map(host);
   return {
-    graph: Buffer.from(concrete.graph.toGraphDef()).toString('base64'),
+    graph: Buffer.from(concrete.graph.asGraphDef()).toString('base64'),
     args: args.map(host),
     results: list(result),
     others: others.map((more) => ({ args: more.map(host), results: list(f(...more)) })),
@@ -49,7 +49,7 @@ function drawn(fn, ...args) {
 function drawnBy(f, args) {
   const { graph } = f.getConcreteFunction(...args);
   return {
-    graph: Buffer.from(graph.toGraphDef()).toString('base64'),
+    graph: Buffer.from(graph.asGraphDef()).toString('base64'),
     args: args.map(host),
     variables: variablesOf(graph),
     calls: Array.from({ length: 3 }, () => f(...args).map(host)),
@@ -104,7 +104,7 @@ function losses(optimizer, between = []) {
   const { graph } = f.getConcreteFunction(x);
   const variables = variablesOf(graph);
   return {
-    graph: Buffer.from(graph.toGraphDef()).toString('base64'),
+    graph: Buffer.from(graph.asGraphDef()).toString('base64'),
     args: [host(x)],
     variables,
     losses: Array.from({ length: 20 }, () => f(x).item()),

@@ -10,14 +10,14 @@ const OP = 'io.writeGraph';
 /** What can be written as a GraphDef: a graph, a function with one, or the bytes. */
 export type WritableGraph =
   | Uint8Array
-  | { toGraphDef(): Uint8Array }
-  | { readonly graph: { toGraphDef(): Uint8Array } };
+  | { asGraphDef(): Uint8Array }
+  | { readonly graph: { asGraphDef(): Uint8Array } };
 
 function bytesOf(graph: WritableGraph): Uint8Array {
   if (graph instanceof Uint8Array) return graph;
-  const found = graph as { toGraphDef?: () => Uint8Array; graph?: { toGraphDef?: () => Uint8Array } } | null;
-  if (typeof found?.toGraphDef === 'function') return found.toGraphDef();
-  if (typeof found?.graph?.toGraphDef === 'function') return found.graph.toGraphDef();
+  const found = graph as { asGraphDef?: () => Uint8Array; graph?: { asGraphDef?: () => Uint8Array } } | null;
+  if (typeof found?.asGraphDef === 'function') return found.asGraphDef();
+  if (typeof found?.graph?.asGraphDef === 'function') return found.graph.asGraphDef();
   throw new InvalidArgumentError(
     `graphOrGraphDef must be a graph, a concrete function, or the bytes of a GraphDef, got ${shown(graph)}`,
     OP,

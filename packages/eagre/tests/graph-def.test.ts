@@ -45,7 +45,7 @@ describe('the GraphDef of a training step', () => {
       return loss;
     });
     const { graph } = step.getConcreteFunction(x);
-    const { node: nodes = [] } = tensorflow.GraphDef.decode(graph.toGraphDef());
+    const { node: nodes = [] } = tensorflow.GraphDef.decode(graph.asGraphDef());
     const byName = new Map(nodes.map((node) => [node.name, node]));
     expect(byName.size).toBe(nodes.length);
     for (const { name: own, input: inputs = [], attr } of nodes) {
@@ -88,7 +88,7 @@ function opsOf(optimizer: tf.optimizers.Optimizer, options?: { readonly largestC
     optimizer.applyGradients(tape.gradient(loss, variables), variables);
   });
   optimizer.build(variables);
-  const def = tensorflow.GraphDef.decode(step.getConcreteFunction().graph.toGraphDef(options));
+  const def = tensorflow.GraphDef.decode(step.getConcreteFunction().graph.asGraphDef(options));
   return (def.node ?? []).map(({ op }) => op as string);
 }
 
@@ -117,7 +117,7 @@ test('draws come from a state, which the graph advances once for each', () => {
     tf.random.normal([4]),
     tf.random.uniform([5]),
   ]);
-  const { node: nodes = [] } = tensorflow.GraphDef.decode(f.getConcreteFunction().graph.toGraphDef());
+  const { node: nodes = [] } = tensorflow.GraphDef.decode(f.getConcreteFunction().graph.asGraphDef());
   const values = (name: string): number[] => {
     const { tensor_content } = nodes.find((n) => n.name === name)?.attr?.get('value')?.tensor ?? {};
     return Array.from(new BigInt64Array((tensor_content as Uint8Array).slice().buffer), Number);
@@ -143,7 +143,7 @@ test('branches and loops draw from the same states, one after the other', () => 
     return [last, tf.random.uniform([2])];
   });
   const { node: nodes = [], library } = tensorflow.GraphDef.decode(
-    f.getConcreteFunction(tf.constant(3, 'int32')).graph.toGraphDef(),
+    f.getConcreteFunction(tf.constant(3, 'int32')).graph.asGraphDef(),
   );
   const inputs = (name: string): readonly string[] => nodes.find((n) => n.name === name)?.input ?? [];
   expect(inputs('random_state/Assign')).toEqual(['random_state', 'random_state/next', '^random_state/Read']);

@@ -484,7 +484,7 @@ describe('io', () => {
     try {
       const f = tf.function((x: tf.Tensor) => x.add(1)).getConcreteFunction(tf.constant([1, 2]));
       const path = tf.io.writeGraph(f, join(folder, 'deep'), 'graph.pb', false);
-      expect(new Uint8Array(readFileSync(path))).toEqual(f.graph.toGraphDef());
+      expect(new Uint8Array(readFileSync(path))).toEqual(f.graph.asGraphDef());
       const text = readFileSync(tf.io.writeGraph(f.graph, folder, 'graph.pbtxt'), 'utf8');
       expect(text).toMatch(/^node \{\n {2}name: "/);
       expect(() => tf.io.writeGraph({} as never, folder, 'x')).toThrow(tf.errors.InvalidArgumentError);

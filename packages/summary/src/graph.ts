@@ -36,7 +36,7 @@ export const graph: NamedFunction<
 function bytesOf(data: Graph | compat.v1.Graph | Uint8Array, what: string): Uint8Array {
   const options = { largestConstant: LARGEST_CONSTANT };
   if (data instanceof Uint8Array) return data;
-  if (data instanceof Graph) return data.toGraphDef(options);
+  if (data instanceof Graph) return data.asGraphDef(options);
   if (data instanceof compat.v1.Graph) return data.asGraphDef(options);
   throw new InvalidArgumentError(
     'expected a graph, such as f.getConcreteFunction(x).graph, or the bytes of one',

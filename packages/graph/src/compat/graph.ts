@@ -211,7 +211,7 @@ export class Graph {
    * @throws ResourceExhaustedError for more than 2 GiB.
    */
   asGraphDef(options?: GraphDefOptions): Uint8Array {
-    return this.body.toGraphDef(options);
+    return this.body.asGraphDef(options);
   }
 
   /** Text with a line for each node. */

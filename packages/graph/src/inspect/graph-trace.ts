@@ -104,7 +104,7 @@ export const traceExport: NamedFunction<[name: string], ['name'], TraceExportOpt
       throw new FailedPreconditionError('no trace is running: call tf.summary.traceOn() first', what);
     if (sink === null) {
       throw new FailedPreconditionError(
-        'there is no default summary writer to write to; concrete.graph.toGraphDef() returns the bytes of one graph',
+        'there is no default summary writer to write to; concrete.graph.asGraphDef() returns the bytes of one graph',
         what,
       );
     }

@@ -28,8 +28,8 @@ import { TensorSpec } from '../ir/tensor-spec.ts';
 const { DataType } = tensorflow;
 type NodeDef = tensorflow.NodeDef;
 
-function decoded(graph: Graph, options?: Parameters<Graph['toGraphDef']>[0]) {
-  const def = tensorflow.GraphDef.decode(graph.toGraphDef(options));
+function decoded(graph: Graph, options?: Parameters<Graph['asGraphDef']>[0]) {
+  const def = tensorflow.GraphDef.decode(graph.asGraphDef(options));
   const byName = new Map(def.node?.map((node) => [node.name, node]));
   return { def, node: (name: string): NodeDef => byName.get(name) as NodeDef, names: [...byName.keys()] };
 }
@@ -49,7 +49,7 @@ function ints(node: NodeDef): readonly number[] | undefined {
   return node.attr?.get('value')?.tensor?.int_val;
 }
 
-describe('toGraphDef', () => {
+describe('asGraphDef', () => {
   it('writes draws as calls of functions, one for each distribution and dtype', () => {
     const f = tfFunction((x: Tensor) => [
       random.uniform([2, 3], { dtype: 'float64', maxval: 5 }).add(x),
@@ -119,8 +119,8 @@ describe('toGraphDef', () => {
       samples: () => [],
     });
     const { graph } = tfFunction((x: Tensor) => execute1(drawing, [x])).getConcreteFunction(constant([1, 2]));
-    expect(() => graph.toGraphDef()).toThrow(UnimplementedError);
-    expect(() => graph.toGraphDef()).toThrow("'DrawsItself' (DrawsItself) draws random numbers itself");
+    expect(() => graph.asGraphDef()).toThrow(UnimplementedError);
+    expect(() => graph.asGraphDef()).toThrow("'DrawsItself' (DrawsItself) draws random numbers itself");
     expect(decoded(graph, { largestConstant: 10 }).node('DrawsItself').op).toBe('DrawsItself');
   });
 
@@ -298,11 +298,11 @@ describe('toGraphDef', () => {
     const table = constant(new Float32Array(1000));
     const f = tfFunction((x: Tensor) => x.add(table));
     const { graph } = f.getConcreteFunction(constant(1));
-    expect(graph.toGraphDef().length).toBeGreaterThan(4000);
+    expect(graph.asGraphDef().length).toBeGreaterThan(4000);
     const { node } = decoded(graph, { largestConstant: 1024 });
     expect(attrs(node('Const'))).toEqual({ dtype: float });
-    expect(() => graph.toGraphDef({ largest: 1024 } as never)).toThrow(
-      "Graph.toGraphDef: 'largest' is not an option; the options are largestConstant",
+    expect(() => graph.asGraphDef({ largest: 1024 } as never)).toThrow(
+      "Graph.asGraphDef: 'largest' is not an option; the options are largestConstant",
     );
     expect(() => (graph.toDot as (x: number) => string)(1)).toThrow('takes at most 0 arguments');
   });

@@ -100,7 +100,7 @@ export function encodeGraphDef(graph: Graph, options?: GraphDefOptions): Uint8Ar
   if (bytes.length > MOST_BYTES) {
     throw new ResourceExhaustedError(
       `the graph '${graph.name}' takes ${bytes.length} bytes, but a GraphDef must be smaller than 2 GiB: leave out large constants with largestConstant, or keep them in variables`,
-      'toGraphDef',
+      'asGraphDef',
     );
   }
   return bytes;
@@ -1250,7 +1250,7 @@ class Writer {
       const axis = dims(value).findIndex((d) => identicalDims(d, symbol));
       if (axis >= 0) return [value, axis];
     }
-    throw new FailedPreconditionError(`the size ${symbol} is not that of a value of the graph`, 'toGraphDef');
+    throw new FailedPreconditionError(`the size ${symbol} is not that of a value of the graph`, 'asGraphDef');
   }
 
   /** A node of one output, and how others name it. */
@@ -1464,7 +1464,7 @@ function hostSchedule(): UnimplementedError {
     'the learning rate schedule is code of this process, which a GraphDef cannot hold: use a schedule from ' +
       'tf.optimizers.schedules, or a class that extends LearningRateSchedule and has trace(step) beside call(step). To look at the graph ' +
       'only, give largestConstant',
-    'toGraphDef',
+    'asGraphDef',
   );
 }
 

@@ -375,6 +375,6 @@ class FunctionNodes implements Arithmetic<Given> {
 export function noDraw({ name, type }: GraphNode): UnimplementedError {
   return new UnimplementedError(
     `'${name}' (${type}) draws random numbers itself, which a GraphDef cannot hold: write it with tf.random. To look at the graph only, give largestConstant`,
-    'toGraphDef',
+    'asGraphDef',
   );
 }

@@ -256,7 +256,7 @@ function padding(
   if (hasUnknown(pixels))
     throw new UnimplementedError(
       `a GraphDef cannot pad by [${pixels}] pixels: pad before the op, or use SAME or VALID`,
-      'toGraphDef',
+      'asGraphDef',
     );
   return { padding: text('EXPLICIT'), explicit_paddings: ints([0, 0, ...(pixels as number[]), 0, 0]) };
 }

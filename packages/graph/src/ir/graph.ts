@@ -228,7 +228,7 @@ export class Graph {
    * own, `tf.import_graph_def` runs it; composite ops of Eagre stay under their names.
    * @throws ResourceExhaustedError for more than 2 GiB.
    */
-  toGraphDef(options?: GraphDefOptions): Uint8Array {
+  asGraphDef(options?: GraphDefOptions): Uint8Array {
     return encodeGraphDef(this, options);
   }
 
@@ -253,7 +253,7 @@ export class Graph {
 
 defineMethods(Graph.prototype, 'Graph', {
   statistics: {},
-  toGraphDef: { options: { largestConstant: true } },
+  asGraphDef: { options: { largestConstant: true } },
   toDot: {},
   toSvg: { positional: ['load'], required: 0 },
 });
