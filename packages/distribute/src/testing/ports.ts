@@ -36,7 +36,9 @@ export async function testPorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   while (ports.length < count) {
     if (++used >= block) throw new Error(`a file of tests has ${block - 1} ports at most`);
-    if (await held(begin + used, false)) ports.push(begin + used);
+    // Others ask meanwhile.
+    const port = begin + used;
+    if (await held(port, false)) ports.push(port);
   }
   return ports;
 }
