@@ -713,6 +713,95 @@ for (const [name, makeOptimizer, net] of [
   ]);
 }
 {
+  // Checks of values, by the library and by the user: each function with what it takes and what it refuses.
+  const of = (fn, ...specs) => tf.function((...xs) => fn(...xs), { inputSignature: specs });
+  const [floats, numbers] = [spec([null]), spec([null], 'int32')];
+  const debugging = Object.fromEntries(
+    [
+      ['assertEqual', [1, 2], [1, 3]],
+      ['assertNoneEqual', [2, 1], [2, 2]],
+      ['assertLess', [0, 1], [0, 2]],
+      ['assertLessEqual', [1, 2], [1, 2.5]],
+      ['assertGreater', [2, 3], [1, 3]],
+      ['assertGreaterEqual', [1, 2], [0.5, 3]],
+      ['assertNear', [1, 2], [1, 2.01]],
+      ['assertPositive', [1, 2], [0, 1]],
+      ['assertNonNegative', [0, 1], [-1, 1]],
+      ['assertNegative', [-1, -2], [0, -1]],
+      ['assertNonPositive', [0, -1], [1, 0]],
+      ['assertAllFinite', [1, 2], [0, 1]],
+      ['checkNumerics', [1, 2], [-1, 1]],
+    ].map(([name, good, bad]) => {
+      const two = !/Positive|Negative|Finite|Numerics/.test(name);
+      const fn = (a) => {
+        const message = 'as it is written';
+        if (name === 'assertNear') tf.debugging[name](a, [1, 2], { message });
+        else if (two) tf.debugging[name](a, [1, 2], message);
+        else tf.debugging[name](/Finite|Numerics/.test(name) ? a.log() : a, message);
+        return a.add(1);
+      };
+      return [name, [of(fn, floats), [good], [bad]]];
+    }),
+  );
+  const cases = {
+    ...debugging,
+    assertion: [
+      of((a) => {
+        tf.Assert(a.sum().greater(0), ['the sum is', a.sum()]);
+        return a.mul(2);
+      }, floats),
+      [[1, 2]],
+      [[-1, 0]],
+    ],
+    rising: [
+      of((a, ids) => tf.math.segmentSum(a, ids), floats, numbers),
+      [
+        [1, 2, 3],
+        [0, 0, 1],
+      ],
+      [
+        [1, 2, 3],
+        [0, 1, 0],
+      ],
+    ],
+    places: [
+      of((a, ids) => tf.dynamicPartition(a, ids, 2)[0], floats, numbers),
+      [
+        [1, 2],
+        [0, 1],
+      ],
+      [
+        [1, 2],
+        [0, 2],
+      ],
+    ],
+    splits: [
+      of((a, ids) => tf.RaggedTensor.fromRowSplits(a, ids).sum(1), floats, numbers),
+      [
+        [1, 2, 3],
+        [0, 1, 3],
+      ],
+      [
+        [1, 2, 3],
+        [0, 2, 1],
+      ],
+    ],
+  };
+  const types = ['float32', 'int32'];
+  const argsOf = (lists) => lists.map((list, i) => tf.constant(list, types[i]));
+  const object = Object.fromEntries(Object.entries(cases).map(([name, [fn]]) => [name, fn]));
+  await saved(
+    'assertions',
+    object,
+    Object.entries(cases).map(([name, [, good]]) => [name, ...argsOf(good)]),
+    object.assertion,
+  );
+  described.assertions.refused = Object.entries(cases).map(([fn, [, , bad]]) => ({
+    fn,
+    args: argsOf(bad).map((a) => host(a)),
+  }));
+}
+{
   writeFileSync(join(folder, 'words.txt'), 'a\nb\n');
   const object = {
     words: new tf.savedModel.Asset(join(folder, 'words.txt')),

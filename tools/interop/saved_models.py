@@ -97,6 +97,15 @@ def check_object(path, model):
 
         for how, gradients in [('eager', run), ('traced', tf.function(run))]:
             check(gradients(*args), tensors(call['result']), f"{path} {call['fn']} {how}")
+    for call in model.get('refused', []):
+        args = [tensors(a) for a in call['args']]
+        f = getattr(loaded, call['fn'])
+        for how, run in [('eager', f), ('traced', tf.function(lambda *xs: f(*xs)))]:
+            try:
+                run(*args)
+            except tf.errors.InvalidArgumentError:
+                continue
+            raise AssertionError(f"{call['fn']} takes {call['args']}, {how}")
     # What was loaded can be saved, and loaded again.
     with tempfile.TemporaryDirectory() as again:
         tf.saved_model.save(loaded, again)

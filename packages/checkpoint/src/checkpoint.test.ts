@@ -447,3 +447,19 @@ test('what the file system refuses names the file and what to do', async () => {
   execFileSync('mkfifo', [join(folder, 'pipe.npz')]);
   expect(() => checkpoint.write(join(folder, 'pipe.npz'))).toThrow(FailedPreconditionError);
 });
+
+test('no more than 16 checkpoints wait to be written, and one that is refused counts for nothing', async () => {
+  const v = new Variable(0);
+  const checkpoint = new Checkpoint({ v });
+  const prefix = join(folder, 'many');
+  const saved = Array.from({ length: 16 }, (_, i) => {
+    v.assign(i);
+    return checkpoint.saveAsync(prefix);
+  });
+  await expect(checkpoint.saveAsync(prefix)).rejects.toThrow(ResourceExhaustedError);
+  expect(Number(checkpoint.saveCounter.item())).toBe(16);
+  const paths = await Promise.all(saved);
+  expect(await checkpoint.saveAsync(prefix)).toBe(`${prefix}-17`);
+  checkpoint.restore(paths[3] as string);
+  expect(v.item()).toBe(3);
+});

@@ -122,7 +122,10 @@ class CheckpointObject implements Trackable {
     this._write(path, options, [updateLatest]);
     return path;
   }
-  /** The same with the values of now, written while the program goes on. */
+  /**
+   * The same with the values of now, written while the program goes on.
+   * @throws ResourceExhaustedError while 16 checkpoints are being written
+   */
   saveAsync(
     ...args: Arguments<[prefix: string, options?: CheckpointOptions | null], ['prefix', 'options']>
   ): Promise<string>;
@@ -130,6 +133,7 @@ class CheckpointObject implements Trackable {
     const prefix = first as string;
     const options = (given ?? new CheckpointOptions()) as CheckpointOptions;
     checkOptions(options, 'Checkpoint.save');
+    this._state.writes.refuseWhileFull();
     const path = this.#next(prefix);
     await this.#later(path, options, [updateLatest]);
     return path;

@@ -179,6 +179,7 @@ export class CheckpointManager {
   /** The same with the values of now, written while the program goes on. */
   saveAsync(options?: ManagerSaveOptions | null): Promise<string | null>;
   async saveAsync(how: ManagerSaveOptions = {}): Promise<string | null> {
+    this.checkpoint._state.writes.refuseWhileFull();
     const started = this.#begin(how);
     if (started === null) return null;
     const options = new CheckpointOptions({

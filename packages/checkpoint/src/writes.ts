@@ -1,10 +1,13 @@
 // When the values of a checkpoint are written: at once, or while the program goes on, one after the other.
-import { FailedPreconditionError } from '@eagre/core';
+import { FailedPreconditionError, ResourceExhaustedError } from '@eagre/core';
 import { type Values, writeBundle, writeBundleAsync } from './bundle.ts';
 import type { CheckpointOptions } from './options.ts';
 
 /** What is done with the path of a checkpoint that is complete. */
 export type Then = (path: string) => void;
+
+/** As many checkpoints may wait for the disk: each holds values of its own. */
+const MOST_WAITING = 16;
 
 /** The writes of one `Checkpoint`. */
 export class Writes {
@@ -25,6 +28,15 @@ export class Writes {
     throw new FailedPreconditionError(
       `a checkpoint is being written: await checkpoint.sync() before ${before}`,
       `Checkpoint.${what}`,
+    );
+  }
+
+  /** @throws ResourceExhaustedError while too many are being written. */
+  refuseWhileFull(): void {
+    if (this.#unfinished < MOST_WAITING) return;
+    throw new ResourceExhaustedError(
+      `${this.#unfinished} checkpoints are still being written, each with values of its own: await what saveAsync() returns, or checkpoint.sync()`,
+      'Checkpoint.saveAsync',
     );
   }
 
@@ -55,6 +67,7 @@ export class Writes {
   /** The same while the program goes on. */
   async writeAsync(path: string, options: CheckpointOptions, after: readonly Then[]): Promise<void> {
     this.#rethrow();
+    this.refuseWhileFull();
     const values = this.#capture(options);
     const before = this.#running;
     this.#unfinished++;

@@ -14,8 +14,9 @@ import type { IntegerLike, IntegersLike } from './arguments/argument-kinds.ts';
 import * as kind from './arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from './arguments/arguments.ts';
 import { shown } from './arguments/checks.ts';
+import { assertion } from './dispatch/checked-values.ts';
 import { context, type TapeObserver } from './dispatch/context.ts';
-import { atRunTime, type HostFunction } from './dispatch/host.ts';
+import { atRunTime, type HostFunction, type PortableForm } from './dispatch/host.ts';
 import { type Attrs, defineOp, execute1, type Op, pair } from './dispatch/op.ts';
 import { uniform } from './dispatch/samples.ts';
 import { bitcast } from './ops/elementwise/cast.ts';
@@ -27,6 +28,7 @@ import {
   sameShape,
   showShape,
 } from './shapes/shape.ts';
+import { constant } from './tensor/constant.ts';
 import { type TensorLike, toOwnTensor, toTensor } from './tensor/convert.ts';
 import { hasGradient, isFloating, isInteger } from './tensor/dtypes.ts';
 import { aliasTensor, hostValues, Tensor } from './tensor/tensor.ts';
@@ -68,6 +70,18 @@ function partsFor(name: string, x: Tensor): Tensor {
   return bitcast(x, partsOf(x.dtype));
 }
 
+/** The same in ops, for files: whether it holds for each pair. */
+type InOps = (x: Tensor, y: Tensor) => Tensor;
+
+/** An assertion in a SavedModel. */
+function written(name: string, text: string, message: string | undefined, holds: InOps): PortableForm {
+  return assertion(
+    name,
+    (x, y) => holds(x as Tensor, y as Tensor).all(),
+    () => [constant(failure(name, text, message).message)],
+  );
+}
+
 /** Throws at the first pair of elements, after broadcasting, that `holds` denies. */
 function compare(
   name: string,
@@ -76,6 +90,7 @@ function compare(
   b: TensorLike,
   message: string | undefined,
   holds: Holds,
+  inOps: InOps,
 ): void {
   const [x, y] = pair(a, b, name).map((t) => partsFor(name, t));
   const together = (p: Tensor, q: Tensor): readonly number[] => {
@@ -105,7 +120,8 @@ function compare(
       message,
     );
   };
-  atRunTime(name, check as HostFunction, [x, y], []);
+  const form = written(name, `expected a ${relation} b`, message, inOps);
+  atRunTime(name, check as HostFunction, [x, y], [], false, form);
 }
 
 type Comparison = NamedFunction<
@@ -117,38 +133,64 @@ type Comparison = NamedFunction<
 type Assertion = NamedFunction<[x: TensorLike, message?: string], ['x', 'message'], unknown, void>;
 type Holds = (x: Value, y: Value) => boolean;
 
+const equals: InOps = (x, y) => x.equal(y);
+const less: InOps = (x, y) => x.less(y);
+const lessEqual: InOps = (x, y) => x.lessEqual(y);
+const greater: InOps = (x, y) => x.greater(y);
+const greaterEqual: InOps = (x, y) => x.greaterEqual(y);
+
 /** An assertion on pairs of elements. */
-const comparison = /* @__NO_SIDE_EFFECTS__ */ (name: string, relation: string, holds: Holds): Comparison =>
+const comparison = /* @__NO_SIDE_EFFECTS__ */ (
+  name: string,
+  relation: string,
+  holds: Holds,
+  inOps: InOps,
+): Comparison =>
   defineFunction(
     `debugging.${name}`,
     { 'a|x': kind.tensor, 'b|y': kind.tensor, message: kind.optional(kind.asIs) },
     {},
-    (a, b, message = undefined) => compare(name, relation, a, b, message, holds),
+    (a, b, message = undefined) => compare(name, relation, a, b, message, holds, inOps),
   );
 /** An assertion on elements and 0. */
-const ofSign = /* @__NO_SIDE_EFFECTS__ */ (name: string, relation: string, holds: Holds): Assertion =>
+const ofSign = /* @__NO_SIDE_EFFECTS__ */ (
+  name: string,
+  relation: string,
+  holds: Holds,
+  inOps: InOps,
+): Assertion =>
   defineFunction(
     `debugging.${name}`,
     { x: kind.tensor, message: kind.optional(kind.asIs) },
     {},
-    (x, message = undefined) => compare(name, relation, x, 0, message, holds),
+    (x, message = undefined) => compare(name, relation, x, 0, message, holds, inOps),
   );
 
 /**
  * Throws unless all elements are equal (after broadcasting). Plain arrays may stand for tensors:
  * `tf.debugging.assertEqual(logits.shape, [32, 10])`
  */
-export const assertEqual: Comparison = comparison('assertEqual', '=', (x, y) => x === y);
+export const assertEqual: Comparison = comparison('assertEqual', '=', (x, y) => x === y, equals);
 /** Throws unless all elements differ. */
-export const assertNoneEqual: Comparison = comparison('assertNoneEqual', '≠', (x, y) => x !== y);
+export const assertNoneEqual: Comparison = comparison(
+  'assertNoneEqual',
+  '≠',
+  (x, y) => x !== y,
+  (x, y) => x.notEqual(y),
+);
 /** Throws unless a < b for all elements. */
-export const assertLess: Comparison = comparison('assertLess', '<', (x, y) => x < y);
+export const assertLess: Comparison = comparison('assertLess', '<', (x, y) => x < y, less);
 /** Throws unless a ≤ b for all elements. */
-export const assertLessEqual: Comparison = comparison('assertLessEqual', '≤', (x, y) => x <= y);
+export const assertLessEqual: Comparison = comparison('assertLessEqual', '≤', (x, y) => x <= y, lessEqual);
 /** Throws unless a > b for all elements. */
-export const assertGreater: Comparison = comparison('assertGreater', '>', (x, y) => x > y);
+export const assertGreater: Comparison = comparison('assertGreater', '>', (x, y) => x > y, greater);
 /** Throws unless a ≥ b for all elements. */
-export const assertGreaterEqual: Comparison = comparison('assertGreaterEqual', '≥', (x, y) => x >= y);
+export const assertGreaterEqual: Comparison = comparison(
+  'assertGreaterEqual',
+  '≥',
+  (x, y) => x >= y,
+  greaterEqual,
+);
 /** Throws unless |a − b| ≤ atol + rtol · |b| for all elements; both are ten times the dtype's precision by default. */
 export const assertNear: NamedFunction<
   [a: TensorLike, b: TensorLike],
@@ -164,20 +206,34 @@ export const assertNear: NamedFunction<
     const precision = isFloating(x.dtype) ? 10 * 2 ** (1 - dtypeTraits[x.dtype].digits) : 10 * 2 ** -23;
     const rtol = Number(options.rtol ?? precision);
     const atol = Number(options.atol ?? precision);
-    compare('assertNear', `≈ (rtol ${rtol}, atol ${atol})`, x, y, options.message, (p, q) => {
+    const holds: Holds = (p, q) => {
       const [u, v] = [Number(p), Number(q)];
       return u === v || Math.abs(u - v) <= atol + rtol * Math.abs(v);
+    };
+    compare('assertNear', `≈ (rtol ${rtol}, atol ${atol})`, x, y, options.message, holds, (p, q) => {
+      const [u, v] = [p.cast('float64'), q.cast('float64')];
+      return u.equal(v).logicalOr(u.sub(v).abs().lessEqual(v.abs().mul(rtol).add(atol)));
     });
   },
 );
 /** Throws unless x > 0 for all elements. */
-export const assertPositive: Assertion = ofSign('assertPositive', '>', (v, zero) => v > zero);
+export const assertPositive: Assertion = ofSign('assertPositive', '>', (v, zero) => v > zero, greater);
 /** Throws unless x ≥ 0 for all elements. */
-export const assertNonNegative: Assertion = ofSign('assertNonNegative', '≥', (v, zero) => v >= zero);
+export const assertNonNegative: Assertion = ofSign(
+  'assertNonNegative',
+  '≥',
+  (v, zero) => v >= zero,
+  greaterEqual,
+);
 /** Throws unless x < 0 for all elements. */
-export const assertNegative: Assertion = ofSign('assertNegative', '<', (v, zero) => v < zero);
+export const assertNegative: Assertion = ofSign('assertNegative', '<', (v, zero) => v < zero, less);
 /** Throws unless x ≤ 0 for all elements. */
-export const assertNonPositive: Assertion = ofSign('assertNonPositive', '≤', (v, zero) => v <= zero);
+export const assertNonPositive: Assertion = ofSign(
+  'assertNonPositive',
+  '≤',
+  (v, zero) => v <= zero,
+  lessEqual,
+);
 
 // ---- shapes and dtypes
 
@@ -438,7 +494,11 @@ function checkFinite(x: Tensor, name: string, message: string | undefined): void
     const wrong = notFinite(t);
     if (wrong !== undefined) throw failure(name, wrong, message);
   };
-  atRunTime(name, check, [x], []);
+  // What is not finite is not 0 times 0.
+  const finite = (t: Tensor): Tensor =>
+    (isComplex(t.dtype) ? bitcast(t, partsOf(t.dtype)) : t).mul(0).equal(0);
+  const form = hasGradient(x.dtype) ? written(name, 'not all values are finite', message, finite) : undefined;
+  if (form !== undefined) atRunTime(name, check, [x], [], false, form);
 }
 
 const watcher: TapeObserver = {

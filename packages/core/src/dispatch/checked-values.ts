@@ -11,14 +11,22 @@ export function integersOf(t: Tensor): number[] {
   return Array.from(viewOf(t) as ArrayLike<number | bigint>, Number);
 }
 
-/** An assertion in files: TensorFlow's, where ops say what has to hold; else none. */
-function assertion(op: string, holds: ((...inputs: Tensor[]) => Tensor) | undefined): PortableForm {
+/**
+ * An assertion in files: TensorFlow's, where ops say what has to hold; else none.
+ * @param data what its error shows
+ */
+export function assertion(
+  op: string,
+  holds: ((...inputs: Tensor[]) => Tensor) | undefined,
+  data: (...inputs: Tensor[]) => readonly Tensor[] = () => [constant(`${op}: values do not fit`)],
+): PortableForm {
   const written = (...inputs: readonly Tensor[]): readonly Tensor[] => {
     if (holds === undefined) return [];
+    const shown = data(...inputs);
     return portable({
       op: 'Assert',
-      inputs: [holds(...inputs), constant(`${op}: values do not fit`)],
-      attrs: { T: { kind: 'types', value: ['string'] } },
+      inputs: [holds(...inputs), ...shown],
+      attrs: { T: { kind: 'types', value: shown.map(({ dtype }) => dtype) } },
       ordered: true,
       outputs: () => [],
     });

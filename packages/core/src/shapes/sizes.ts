@@ -7,7 +7,7 @@ import { isInteger } from '../tensor/dtypes.ts';
 import { type Tensor, viewOf } from '../tensor/tensor.ts';
 import { type Dim, type Dims, hintOf, identicalDims, isExpression, mayBeOpen } from './dim.ts';
 import { dims, dimsOf, everyDim } from './dims.ts';
-import { equalDims, isSize } from './shape-env.ts';
+import { equalDims, isSize, mayBeEqual } from './shape-env.ts';
 
 /**
  * The integers of a tensor, flat and row-major: how every op reads a tensor that stands in the place of a shape, axes, multiples, a depth,
@@ -65,6 +65,11 @@ export function openDims(x: Tensor, open: Tensor, what: string, op: string): Dim
 /** Whether two sizes differ, where code that is traced goes one way or another. */
 export function differs(a: Dim, b: Dim): boolean {
   return !equalDims(a, b);
+}
+
+/** Whether two shapes that have to be the same may be so: what only a run tells is looked at then. */
+export function mayBeSame(a: Dims, b: Dims): boolean {
+  return everyDim(dimsOf(a), dimsOf(b), mayBeEqual);
 }
 
 /** Whether the last axis is there and 1 long. */

@@ -383,6 +383,23 @@ export const exported: Readonly<Record<string, () => Exported>> = {
       [spec([null, 3]), spec([3])],
       [normal(2, 3), tf.constant([0.5, -2, 1.5])],
     ),
+  'types that ONNX Runtime has fewer kernels of': () =>
+    fn(
+      (x, b) => {
+        const small = x.cast('int16');
+        return [
+          tf.where(x.greater(1), b, tf.logicalNot(b)),
+          tf.where(b, small, small.neg()),
+          tf.maximum(small, small.neg()),
+          tf.oneHot(x.argMax(1), 4, { dtype: 'int32' }),
+          tf.oneHot(x.argMax(1), 4, { onValue: false, offValue: true, dtype: 'bool' }),
+          tf.oneHot(x.argMax(1), 4, { onValue: 0.1, dtype: 'float64' }),
+        ];
+      },
+      [spec([null, 4]), spec([null, 4], 'bool')],
+      [normal(2, 4).mul(3), normal(2, 4).greater(0)],
+      [normal(3, 4).mul(3), normal(3, 4).less(0)],
+    ),
   shapes: () =>
     fn(
       (x) => {

@@ -6,7 +6,7 @@ import type { Row } from './row.ts';
 import { digamma, erf, erfc, erfinv, lgamma } from './special.ts';
 import type { GraphWriter } from './writer.ts';
 
-/** Writes an instruction for values of a dtype, that of its first argument. */
+/** Writes an instruction for values of a dtype, that of its last argument. */
 type Write = (w: GraphWriter, args: readonly string[], dtype: DType) => string;
 
 const same =
@@ -56,7 +56,7 @@ const shiftLeft: Write = (w, [x, by], dtype) => {
 
 /** Named alike but for the first letter. */
 const alike =
-  'abs sign floor ceil round sqrt exp log sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sigmoid softplus neg not add sub mul div pow min max and or xor';
+  'abs sign floor ceil round sqrt exp log sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh sigmoid softplus neg not add sub mul div pow and or xor';
 
 const WRITTEN: Readonly<Partial<Record<ScalarOp, Write>>> = {
   ...Object.fromEntries(
@@ -88,7 +88,9 @@ const WRITTEN: Readonly<Partial<Record<ScalarOp, Write>>> = {
   bitNot: same('BitwiseNot'),
   shiftLeft,
   shiftRight,
-  select: same('Where'),
+  min: (w, args, dtype) => w.widened('Min', [], args, dtype),
+  max: (w, args, dtype) => w.widened('Max', [], args, dtype),
+  select: (w, [test, ...values], dtype) => w.widened('Where', [test as string], values, dtype),
 };
 
 /** The program of a node's op, and which of the node's inputs it takes. */
@@ -126,9 +128,10 @@ export const writeProgram =
     program.instrs.forEach(({ op: name, dtype, args, value }) => {
       const given = args.map((at) => values[at] as string);
       const [first = 0] = args;
+      const last = args.at(-1) ?? 0;
       if (name === 'const') values.push(w.scalar(value, dtype));
       else if (name === 'cast') values.push(w.cast(given[0] as string, dtypeOfValue(program, first), dtype));
-      else values.push((WRITTEN[name] as Write)(w, given, dtypeOfValue(program, first)));
+      else values.push((WRITTEN[name] as Write)(w, given, dtypeOfValue(program, last)));
     });
     const used = usedBy(program);
     return program.outputs.map((at, i) => {

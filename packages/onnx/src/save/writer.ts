@@ -112,6 +112,14 @@ const clampedBigInt = (n: number): bigint => {
   return n <= -(2 ** 63) ? -(2n ** 63n) : BigInt(n);
 };
 
+const NARROW = { int16: 'int32', uint16: 'int32', bfloat16: 'float32' } as const;
+// What ONNX Runtime computes instead (1.32).
+const WIDER: Readonly<Record<string, Readonly<Partial<Record<DType, DType>>>>> = {
+  Max: NARROW,
+  Min: NARROW,
+  Where: { ...NARROW, bool: 'uint8', uint64: 'int64' },
+};
+
 /** Writes one graph: that of the model, or one of a branch or loop. */
 export class GraphWriter {
   readonly file: File;
@@ -190,6 +198,11 @@ export class GraphWriter {
   }
   cast(x: string, from: DType, to: DType): string {
     return from === to ? x : this.add('Cast', [x], { to: typeNumber(to) });
+  }
+  /** An op of values of one dtype, in a wider one where ONNX Runtime has no kernel for theirs. `first`: the inputs before them. */
+  widened(op: string, first: readonly string[], values: readonly string[], dtype: DType): string {
+    const wide = WIDER[op]?.[dtype] ?? dtype;
+    return this.cast(this.add(op, [...first, ...values.map((x) => this.cast(x, dtype, wide))]), wide, dtype);
   }
   transpose(x: string, perm: readonly number[]): string {
     return perm.every((p, i) => p === i) ? x : this.add('Transpose', [x], { perm });

@@ -1,4 +1,4 @@
-import type { Tensor } from '@eagre/core';
+import { ResourceExhaustedError, type Tensor } from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
 import { compat } from '@eagre/graph';
 import { describe, expect, test } from 'vitest';
@@ -86,4 +86,54 @@ test('sizes that floats tell are those of each run', async () => {
   const run = graph.prune('limit:0', 'range:0');
   expect((run(2)[0] as Tensor).array()).toEqual([0, 0.5, 1, 1.5]);
   expect((run(1)[0] as Tensor).array()).toEqual([0, 0.5]);
+});
+
+describe('functions that each call the next one twice', () => {
+  const float = { type: 1 };
+  const type = new Map([['T', float]]);
+  const input_arg = [{ name: 'x', type: 1 }];
+  const output_arg = [{ name: 'y', type: 1 }];
+  /** The last one adds x to itself. */
+  const graphOf = (levels: number, op: (name: string) => object) =>
+    loadGraphDef(
+      tensorflow.GraphDef.encode({
+        node: [
+          { name: 'x', op: 'Placeholder', attr: new Map([['dtype', float]]) },
+          { name: 'y', input: ['x'], ...op('f0') },
+        ],
+        library: {
+          function: Array.from({ length: levels }, (_, i) => ({
+            signature: { name: `f${i}`, input_arg, output_arg },
+            node_def:
+              i === levels - 1
+                ? [{ name: 'sum', op: 'AddV2', input: ['x', 'x'], attr: type }]
+                : [
+                    { name: 'one', input: ['x'], ...op(`f${i + 1}`) },
+                    { name: 'sum', input: ['one:output:0'], ...op(`f${i + 1}`) },
+                  ],
+            ret: new Map([['y', i === levels - 1 ? 'sum:z:0' : 'sum:output:0']]),
+          })),
+        },
+      } as never),
+    );
+  const called = (name: string): object => ({
+    op: 'PartitionedCall',
+    attr: new Map<string, object>([
+      ['f', { func: { name } }],
+      ['Tin', { list: { type: [1] } }],
+      ['Tout', { list: { type: [1] } }],
+    ]),
+  });
+
+  test('are called where they are few', async () => {
+    const graph = await graphOf(4, called);
+    expect((graph.prune('x:0', 'y:0')(1)[0] as Tensor).item()).toBe(2 ** 8);
+  });
+
+  test('are refused where they would double too often, before any of them runs', async () => {
+    for (const levels of [30, 90]) {
+      const graph = await graphOf(levels, called);
+      expect(() => graph.prune('x:0', 'y:0')(1)).toThrow(ResourceExhaustedError);
+    }
+  });
 });

@@ -1,6 +1,6 @@
 // Runs the nodes of TensorFlow's graphs by calling Eagre's ops: at once, or, in a function that is traced, into its graph.
 // Types in a circle: the rows of ops get a call, which knows the runtime that calls them.
-import { EagreError, errorFromCode } from '@eagre/backend';
+import { EagreError, errorFromCode, ResourceExhaustedError } from '@eagre/backend';
 import { InvalidArgumentError, type Tensor, UnimplementedError } from '@eagre/core';
 import { context, textOf } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
@@ -44,6 +44,9 @@ export const nothingAround = (): Surroundings => ({
 // Calls in calls; functions that call themselves would never end.
 const DEEPEST_CALL = 100;
 
+/** Nodes of a function with those of all that it calls, each as often as it is called. */
+const MOST_NODES = 200_000;
+
 /** The attribute of a node whose gradient is not that of its op. */
 const GRADIENT = '_gradient_op_type';
 
@@ -64,6 +67,7 @@ export class Runtime implements ImportedLibrary {
   readonly #library: ReadonlyMap<string, tensorflow.FunctionDef>;
   readonly #gradients: ReadonlyMap<string, string>;
   readonly #functions = new Map<string, LibraryFunction>();
+  readonly #sizes = new Map<string, number>();
   #depth = 0;
 
   /** @throws InvalidArgumentError for functions or nodes of one name. */
@@ -160,12 +164,34 @@ export class Runtime implements ImportedLibrary {
     return found;
   }
 
-  /** A function of the library that is called. @throws InvalidArgumentError for another number of arguments, and for calls without end. */
+  /** How many nodes run for a call of a function; each function is looked at once. */
+  #sizeOf(name: string, depth: number): number {
+    const known = this.#sizes.get(name);
+    if (known !== undefined) return known;
+    // What calls itself, or is nested too deep, is refused where it is called.
+    if (depth > DEEPEST_CALL) return 0;
+    this.#sizes.set(name, 0);
+    let size = 0;
+    for (const { op = '', attr } of this.#library.get(name)?.node_def ?? []) {
+      size += 1 + (this.#library.has(op) ? this.#sizeOf(op, depth + 1) : 0);
+      for (const { func, list } of attr?.values() ?? [])
+        for (const called of [func, ...(list?.func ?? [])])
+          if (called?.name !== undefined) size += this.#sizeOf(called.name, depth + 1);
+    }
+    this.#sizes.set(name, size);
+    return size;
+  }
+
+  /** A function of the library that is called. @throws InvalidArgumentError for another number of arguments, and for calls without end or too many. */
   #called(name: string, args: readonly Value[], depth: number): LibraryFunction {
     const found = this.function(name);
     if (args.length !== found.body.arguments.length)
       throw new InvalidArgumentError(
         `function '${name}' takes ${found.body.arguments.length} arguments, but got ${args.length}`,
+      );
+    if (depth === 0 && this.#sizeOf(name, 0) > MOST_NODES)
+      throw new ResourceExhaustedError(
+        `function '${name}': with the functions that it calls it has more than ${MOST_NODES} nodes`,
       );
     if (depth >= DEEPEST_CALL)
       throw new InvalidArgumentError(`function '${name}': calls are nested more than ${DEEPEST_CALL} deep`);

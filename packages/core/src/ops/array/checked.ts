@@ -3,6 +3,7 @@ import { type DType, InvalidArgumentError, UnimplementedError } from '@eagre/bac
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkFunction, checkNumber, shown } from '../../arguments/checks.ts';
+import { assertion } from '../../dispatch/checked-values.ts';
 import { context, inInitScope } from '../../dispatch/context.ts';
 import { atRunTime, callHost, type HostFunction } from '../../dispatch/host.ts';
 import { knownTensor, symbolic } from '../../dispatch/symbolic.ts';
@@ -70,7 +71,19 @@ export const Assert: NamedFunction<
       });
       throw new InvalidArgumentError(`assertion failed: ${texts.map((t) => `[${t}]`).join(' ')}`, 'Assert');
     };
-    atRunTime('Assert', check as HostFunction, [holds, ...shownData], []);
+    // Texts that every run has are no inputs.
+    const late = shownData.filter((x) => knownTensor(x) === null);
+    const all = (values: readonly Tensor[]): Tensor[] => {
+      const rest = [...values];
+      return shownData.map((x) => (late.includes(x) ? (rest.shift() as Tensor) : x));
+    };
+    const run: HostFunction = (now, ...values) => check(now as Tensor, ...all(values));
+    const written = assertion(
+      'Assert',
+      (now) => now as Tensor,
+      (_, ...values) => all(values),
+    );
+    atRunTime('Assert', run, [holds, ...late], [], false, written);
   },
 );
 

@@ -13,7 +13,7 @@ import { addDims, type Dim, identicalDims, isExpression, mulDims } from '../../s
 import { dims, dimsOf, sizeOfDims, toShape } from '../../shapes/dims.ts';
 import { checkShape, listOf, normalizeAxis, type Shape, sameShape, showShape } from '../../shapes/shape.ts';
 import { atMost, knownDim } from '../../shapes/shape-env.ts';
-import { differs, hostDims, sizeValue } from '../../shapes/sizes.ts';
+import { differs, hostDims, mayBeSame, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, checkDTypeName } from '../../tensor/dtypes.ts';
 import { emptyTensor, hostValues, spaceOf, Tensor, uploaded, viewOf } from '../../tensor/tensor.ts';
@@ -274,7 +274,7 @@ function checkScatter(base: Shape, indices: Tensor, updates: Shape, op: string):
     );
   }
   const expected = [...dims(indices).slice(0, -1), ...dimsOf(base).slice(depth)];
-  if (!sameShape(expected, updates)) {
+  if (!mayBeSame(expected, updates)) {
     throw new InvalidArgumentError(
       `updates have shape ${showShape(updates)}, expected ${showShape(expected)}`,
       op,
@@ -383,7 +383,7 @@ export const unsortedSegmentSum: NamedFunction<
     const ids = toIndices(segmentIds, 'segmentIds', 'UnsortedSegmentSum');
     checkDType(t.dtype, 'numeric', 'x', 'UnsortedSegmentSum');
     checkShape([numSegments], 'UnsortedSegmentSum');
-    if (!sameShape(ids.shape, dims(t).slice(0, ids.rank))) {
+    if (!mayBeSame(ids.shape, dims(t).slice(0, ids.rank))) {
       throw new InvalidArgumentError(
         `segmentIds have shape ${showShape(ids.shape)}, but x ${showShape(t.shape)} must begin with these sizes`,
         'UnsortedSegmentSum',
@@ -539,7 +539,7 @@ export const booleanMask: NamedFunction<
     if (m.rank === 0)
       throw new InvalidArgumentError('the mask is a scalar; it must have at least one axis', 'booleanMask');
     const a = normalizeAxis(axis, t.rank, 'booleanMask');
-    if (!sameShape(dims(t).slice(a, a + m.rank), m.shape)) {
+    if (!mayBeSame(dims(t).slice(a, a + m.rank), m.shape)) {
       throw new InvalidArgumentError(
         `the mask ${showShape(m.shape)} does not match x ${showShape(t.shape)} from axis ${a} on`,
         'booleanMask',

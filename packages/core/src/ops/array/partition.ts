@@ -18,7 +18,7 @@ import {
   showShape,
 } from '../../shapes/shape.ts';
 import { atMost, lessThan } from '../../shapes/shape-env.ts';
-import { differs, hostDims, sizeValue } from '../../shapes/sizes.ts';
+import { differs, hostDims, mayBeSame, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, isInteger } from '../../tensor/dtypes.ts';
 import { type Tensor, viewOf } from '../../tensor/tensor.ts';
@@ -75,7 +75,7 @@ export const dynamicPartition: NamedFunction<
         `numPartitions is ${numPartitions}, expected an integer of at least 1`,
         op,
       );
-    if (!sameShape(ids.shape, dims(x).slice(0, ids.rank)))
+    if (!mayBeSame(ids.shape, dims(x).slice(0, ids.rank)))
       throw new InvalidArgumentError(
         `partitions have shape ${showShape(ids.shape)}, but data ${showShape(x.shape)} must begin with these sizes`,
         op,
@@ -114,7 +114,7 @@ export const dynamicStitch: NamedFunction<
     const rest = dims(parts[0]).slice(places[0].rank);
     const rows = parts.map((x, i) => {
       const own = dims(x).slice(places[i].rank);
-      if (!sameShape(dims(places[i]), dims(x).slice(0, places[i].rank)) || !sameShape(own, rest))
+      if (!mayBeSame(dims(places[i]), dims(x).slice(0, places[i].rank)) || !mayBeSame(own, rest))
         throw new InvalidArgumentError(
           `data[${i}] has shape ${showShape(x.shape)}, expected ${showShape([...dims(places[i]), ...rest])}`,
           op,

@@ -7,9 +7,9 @@ import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts
 import { checkValues } from '../../dispatch/checked-values.ts';
 import { addDims, type Dim } from '../../shapes/dim.ts';
 import { dims, sizeOfDims, toShape } from '../../shapes/dims.ts';
-import { checkShape, sameShape, showShape } from '../../shapes/shape.ts';
+import { checkShape, showShape } from '../../shapes/shape.ts';
 import { atMost, lessThan } from '../../shapes/shape-env.ts';
-import { differs, hostDims } from '../../shapes/sizes.ts';
+import { differs, hostDims, mayBeSame } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, hasGradient, isFloating } from '../../tensor/dtypes.ts';
 import { type Tensor, viewOf } from '../../tensor/tensor.ts';
@@ -124,7 +124,7 @@ const unsorted = (
       const ids = toIndices(segmentIds, 'segmentIds', op);
       checkDType(given.dtype, group, 'data', op);
       checkShape([numSegments], op);
-      if (!sameShape(ids.shape, dims(given).slice(0, ids.rank)))
+      if (!mayBeSame(ids.shape, dims(given).slice(0, ids.rank)))
         throw new InvalidArgumentError(
           `segmentIds have shape ${showShape(ids.shape)}, but data ${showShape(given.shape)} must begin with these sizes`,
           op,

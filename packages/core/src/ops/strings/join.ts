@@ -157,22 +157,23 @@ export const unsortedSegmentJoin: NamedFunction<
       const inner = x.shape.slice(places.rank);
       const n = inner.reduce((product, size) => product * size, 1);
       checkListSize(numSegments * n, 'strings', 'make fewer segments', op);
-      const found: string[][] = Array.from({ length: numSegments * n }, () => []);
+      // Of many segments most are empty: only those with a text have a list.
+      const found = new Map<number, string[]>();
       const texts = x.strings();
       Array.from(hostValues(places) as ArrayLike<number | bigint>, Number).forEach((id, row) => {
         if (id < 0 || id >= numSegments)
           throw new InvalidArgumentError(`the segment ${id} is none of ${numSegments}`, op);
         for (let i = 0; i < n; i++) {
-          const own = found[id * n + i];
+          const own = found.get(id * n + i);
           const text = texts[row * n + i];
           // Nothing stands behind empty strings at the beginning of a segment, as in TensorFlow.
-          if (own.length > 0 || text !== '') own.push(text);
+          if (own !== undefined) own.push(text);
+          else if (text !== '') found.set(id * n + i, [text]);
         }
       });
-      return stringTensor(
-        found.map((own) => joined(own, separator)),
-        [numSegments, ...inner],
-      );
+      const all = new Array<string>(numSegments * n).fill('');
+      for (const [at, own] of found) all[at] = joined(own, separator);
+      return stringTensor(all, [numSegments, ...inner]);
     });
   },
 );

@@ -2,9 +2,12 @@
 import {
   concat,
   constant,
+  fill,
   gather,
+  gatherNd,
   image,
   nn,
+  nonzero,
   onesLike,
   split,
   stack,
@@ -12,9 +15,11 @@ import {
   where,
   zeros,
 } from '@eagre/core';
-import { type Dim, dims, mulDims } from '@eagre/core/internal';
+import { type Dim, dims, iota, mulDims, subDims, toShape } from '@eagre/core/internal';
+import { mapFn } from '@eagre/graph';
 import { elements, type NodeCall, type OnnxOp, type OpTable, type Run } from '../node.ts';
-import { channelsFirst, channelsLast, product, range, shaped } from './helpers.ts';
+import { sizeTensor } from './arrays.ts';
+import { channelsFirst, channelsLast, product, range, scalar, shaped } from './helpers.ts';
 
 /** The boxes that are kept of each class of each example: [batch, class, box]. */
 const suppressed: Run = (node) => {
@@ -31,7 +36,27 @@ const suppressed: Run = (node) => {
     const [x, y, w, h] = split(given, 4, -1) as [Tensor, Tensor, Tensor, Tensor];
     boxes = concat([y.sub(h.div(2)), x.sub(w.div(2)), y.add(h.div(2)), x.add(w.div(2))], -1);
   }
-  const [batches, classes] = scores.shape as readonly [number, number, number];
+  const [batches, classes, count] = dims(scores) as readonly [Dim, Dim, Dim];
+  if (typeof batches !== 'number' || typeof classes !== 'number') {
+    // As many rounds as there are: each gives its boxes, and -1 for what is missing of all of them.
+    const rows = shaped(scores, [-1, count]);
+    const perBatch = sizeTensor(classes, 'int32');
+    const places = mapFn(
+      (at) => {
+        const own = boxes.gather((at as Tensor).floorDiv(perBatch));
+        const found = image.nonMaxSuppression(own, rows.gather(at as Tensor), most, limits);
+        return concat(
+          [found, fill(toShape([subDims(count, dims(found)[0] as Dim)]), scalar(-1, 'int32'))],
+          0,
+        );
+      },
+      iota(mulDims(batches, classes)),
+    ) as Tensor;
+    const kept = nonzero(places.greaterEqual(0)).cast('int64');
+    const round = kept.at(':', 0);
+    const wide = perBatch.cast('int64');
+    return stack([round.floorDiv(wide), round.mod(wide), gatherNd(places, kept).cast('int64')], 1);
+  }
   const kept = range(0, batches * classes).map((at) => {
     const [batch, c] = [Math.floor(at / classes), at % classes];
     const found = image.nonMaxSuppression(boxes.at(batch), scores.at(batch, c), most, limits);

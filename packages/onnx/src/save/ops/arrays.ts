@@ -151,8 +151,12 @@ const oneHot: Row = (w, node, [indices]) => {
   // An index below 0 would count from the end.
   const count = w.squeeze(w.size(depth), [0]);
   const safe = w.add('Where', [w.add('Less', [wide, w.scalar(0, 'int64')]), count, wide]);
-  const values = w.file.constant([off, on], dtype, [2]);
-  return w.add('OneHot', [safe, count, values], { axis });
+  if (dtype === 'float32' || dtype === 'int64' || dtype === 'float16')
+    return w.add('OneHot', [safe, count, w.file.constant([off, on], dtype, [2])], { axis });
+  // ONNX Runtime has it of few dtypes.
+  const is = w.add('OneHot', [safe, count, w.file.constant([0, 1], 'int64', [2])], { axis });
+  const values = [w.scalar(on, dtype), w.scalar(off, dtype)];
+  return w.widened('Where', [w.cast(is, 'int64', 'bool')], values, dtype);
 };
 
 const pad: Row = (w, node, [x]) => {

@@ -11,6 +11,10 @@ const same =
   (op: string): Row =>
   (w, _, inputs) =>
     w.add(op, inputs);
+const widened =
+  (op: string): Row =>
+  (w, node, inputs) =>
+    w.widened(op, [], inputs, dtypeOf(node));
 const dtypeOf = (node: GraphNode): DType =>
   (node.inputs[0] ?? (node.outputs[0] as never as { dtype: DType })).dtype;
 const isFloat = (dtype: DType): boolean => dtype.includes('float');
@@ -114,8 +118,8 @@ export const elementwise: Rows = {
   Mul: same('Mul'),
   RealDiv: same('Div'),
   Pow: same('Pow'),
-  Maximum: same('Max'),
-  Minimum: same('Min'),
+  Maximum: widened('Max'),
+  Minimum: widened('Min'),
   FloorDiv: binary(floorDiv),
   FloorMod: binary(floorMod),
   Equal: same('Equal'),
@@ -132,7 +136,8 @@ export const elementwise: Rows = {
   BitwiseOr: bitwise('BitwiseOr'),
   BitwiseXor: bitwise('BitwiseXor'),
   Invert: bitwise('BitwiseNot'),
-  SelectV2: same('Where'),
+  SelectV2: (w, node, [test, ...values]) =>
+    w.widened('Where', [test as string], values, (node.inputs[1] as { dtype: DType }).dtype),
   ClipByValue: clip,
   Cast: cast,
   SaturateCast: saturate,
