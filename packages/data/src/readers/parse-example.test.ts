@@ -203,3 +203,14 @@ describe('in functions of elements', () => {
     );
   });
 });
+
+it('refuses examples that would be padded to more values than a list holds', () => {
+  const long = encodeExample({ a: Array.from({ length: 2 ** 13 }, () => 1n) });
+  const many = [long, ...Array.from({ length: 2 ** 13 }, () => new Uint8Array(0))];
+  const sequence = new FixedLenSequenceFeature([], 'int64', { allowMissing: true });
+  const fixed = new FixedLenFeature([2 ** 13], 'int64', { defaultValue: 0 });
+  for (const a of [sequence, fixed])
+    expect(() => parseExample(many, { a })).toThrow(
+      expect.objectContaining({ code: 'RESOURCE_EXHAUSTED' }) as Error,
+    );
+});

@@ -106,14 +106,12 @@ function parseAll(
   const examples = all.map((bytes, i) => decode(bytes, i, what));
   return each<Tensor | RaggedTensor | SparseTensor>(features, (name, spec) => {
     if (spec instanceof SparseFeature) return sparseOf(examples, name, spec, true, what);
+    if (spec instanceof FixedLenFeature)
+      checkListSize(examples.length * sizeOf(spec.shape), 'values', 'parse fewer examples at once', what);
     const values = examples.map((example, i) => valuesOf(example, name, spec, i, what));
     if (spec instanceof RaggedFeature) return raggedOf(values, spec, examples, name, what);
     const size = values.reduce((most, own) => Math.max(most, own.length), 0);
-    const rows = values.flatMap((own) => [
-      ...Array.from(own),
-      ...new Array<number | bigint | string>(size - own.length).fill(padding(spec)),
-    ]);
-    return tensor(rows, spec.dtype, [values.length, ...shapeOf(spec, size)]);
+    return tensor(padded(values, size, padding(spec)), spec.dtype, [values.length, ...shapeOf(spec, size)]);
   });
 }
 
@@ -339,6 +337,19 @@ export function padding(spec: DenseFeature): number | bigint | string {
   const own =
     spec instanceof FixedLenFeature || spec instanceof RaggedFeature ? undefined : spec.defaultValue;
   return own ?? (spec.dtype === 'string' ? '' : spec.dtype === 'int64' ? 0n : 0);
+}
+
+/** Rows of values, padded to one length. */
+export function padded(
+  rows: readonly Values[],
+  length: number,
+  filler: number | bigint | string,
+): (number | bigint | string)[] {
+  checkListSize(rows.length * length, 'values with their padding', 'parse fewer examples at once');
+  return rows.flatMap((row) => [
+    ...Array.from(row),
+    ...new Array<number | bigint | string>(length - row.length).fill(filler),
+  ]);
 }
 
 export function tensor(values: Values, dtype: FeatureDType, shape: readonly number[]): Tensor {

@@ -16,6 +16,7 @@ import {
   converted,
   each,
   messagesOf,
+  padded,
   padding,
   partsOf,
   raggedOf,
@@ -85,17 +86,6 @@ function stepsOf(
   });
 }
 
-/** Rows of values, padded to one length. */
-function padded(
-  rows: readonly Values[],
-  length: number,
-  filler: number | bigint | string,
-): (number | bigint | string)[] {
-  return rows.flatMap((row) => [
-    ...Array.from(row),
-    ...new Array<number | bigint | string>(length - row.length).fill(filler),
-  ]);
-}
 const longest = (rows: readonly Values[]): number =>
   rows.reduce((most, row) => Math.max(most, row.length), 0);
 
