@@ -73,6 +73,26 @@ test('the command runs', async () => {
   expect(await runNode(project, 'node_modules/eagre/bin/eagre.js', '--version')).toBe('0.0.0');
 });
 
+test('the stack of an error shows the line of the program', async () => {
+  const text = await runNode(
+    project,
+    write(
+      project,
+      'wrong.mjs',
+      `import * as tf from 'eagre';
+      const model = new tf.Sequential([new tf.layers.Dense(1, { inputShape: [3] })]);
+      model.compile({ loss: 'meanSquaredError' });
+      async function train() {
+        await model.fit(tf.ones([2, 4]), tf.ones([2, 1]), { verbose: 0 });
+      }
+      await train().catch(({ stack }) => console.log(stack));`,
+    ),
+  );
+  expect(text).toMatch(
+    /^ {4}at .*node_modules.*\n {4}… \d+ more in Eagre .*\n {4}at async train \(.*wrong\.mjs:5:/m,
+  );
+});
+
 test('classes that the bundler puts into a module of their own say what they take', async () => {
   const text = await runNode(
     project,

@@ -1,3 +1,5 @@
+import { foldStack } from './stack.ts';
+
 /** TensorFlow's canonical codes, with their numbers. */
 export const errorNumbers = {
   CANCELLED: 1,
@@ -31,6 +33,7 @@ export class EagreError extends Error {
     this.name = new.target.name;
     this.code = code;
     this.op = op;
+    foldStack(this, new.target);
   }
 
   /** The number of the code, as TensorFlow's `error_code`: equal to `tf.errors.NOT_FOUND` and the like. */
