@@ -1,10 +1,14 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { defineConfig, build as rolldown } from 'rolldown';
 import { parseAst } from 'rolldown/parseAst';
 import { emitDeclarations } from './tools/declarations.mjs';
+import { droppable } from './tools/droppable.mjs';
+import { lateNamespaces } from './tools/late-namespaces.mjs';
 
 const name = basename(process.cwd());
+const filesIn = (file) =>
+  [...readFileSync(file, 'utf8').matchAll(/'\.\/(.*\.ts)'/g)].map(([, name]) => `src/${name}`);
 const files = (...names) => names.map((name) => `src/${name}.ts`).filter((file) => existsSync(file));
 const entry = files(
   'index',
@@ -12,10 +16,12 @@ const entry = files(
   'plugin',
   'register',
   'node-hooks',
+  'specs',
   ...(name === 'core' ? ['image'] : []),
 );
-// Namespaces of the umbrella, whose index cannot be left out of a bundle: as modules of their own they can.
-const apart = files('distribute', 'keras', 'onnx', 'saved-model', 'serving');
+// Namespaces of the umbrella that Node loads late: modules of their own.
+const late = name === 'eagre' ? 'src/late.ts' : undefined;
+const apart = late === undefined ? [] : [late, ...filesIn(late)];
 
 // To find a module takes Node as long as to parse ten kilobytes, so few are better. `internal` of these packages exports all that the index
 // does. So it is the module that has the code, the others name some of it, and other packages of ours import nothing else.
@@ -95,6 +101,16 @@ const inlineHelpers = {
     delete bundle[file];
   },
 };
+/** Bundlers see which statements have no effects: all but those of files that package.json names. */
+const droppableStatements = {
+  name: 'droppable-statements',
+  generateBundle(_, bundle) {
+    const { sideEffects } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const withEffects = (sideEffects || []).map((file) => file.replace('./', ''));
+    for (const chunk of Object.values(bundle))
+      if (chunk.type === 'chunk') chunk.code = droppable(chunk.code, withEffects);
+  },
+};
 /** The texts in templates. */
 function textsOf(code, options) {
   const texts = [];
@@ -131,6 +147,12 @@ const withoutIndentsOfKernels = {
     return { code: short, map: null };
   },
 };
+/** The index takes the late namespaces from the module that fits what loads it. */
+const lateByRuntime = {
+  name: 'late-by-runtime',
+  resolveId: (source) => (source === './late.ts' ? { id: '#late', external: true } : undefined),
+  writeBundle: () => writeFileSync('dist/late-node.js', lateNamespaces('src/late.ts', 'dist')),
+};
 const declarations = { name: 'declarations', writeBundle: () => emitDeclarations('.', entry) };
 
 // Classes say what they take when they are loaded, which keeps them in bundles. So those of core that few programs need are a module of
@@ -141,8 +163,8 @@ const rooms =
 
 // Of the umbrella: what holds all names of another package, or has classes.
 const spaces =
-  'train|train-experimental|exponential-moving-average|images|tensor-protos|test|test-case|equal-graph-defs|type-spec|types-experimental|' +
-  'autograph|autograph-experimental|graph-util|experimental|extension-type|profiler-experimental';
+  'train|train-experimental|exponential-moving-average|images|test|test-case|equal-graph-defs|types-experimental|' +
+  'graph-util|experimental|extension-type|profiler-experimental';
 
 export default defineConfig({
   ...options,
@@ -152,7 +174,9 @@ export default defineConfig({
     isWhole && namesOfWhole,
     unnamedFunctions,
     inlineHelpers,
+    droppableStatements,
     withoutIndents,
+    late !== undefined && lateByRuntime,
     declarations,
   ],
   output: {

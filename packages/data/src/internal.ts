@@ -19,7 +19,7 @@ export {
   statelessRandomJpegQuality,
 } from './images/decode-image.ts';
 export { loadImageCodecs } from './images/jpeg.ts';
-export * as audio from './io/audio.ts';
+export { decodeWav, encodeWav } from './io/audio.ts';
 export type { BytesLike } from './io/byte-strings.ts';
 export { type DecodeCsvOptions, decodeCsv } from './io/decode-csv.ts';
 export { decodeJsonExample } from './io/decode-json-example.ts';

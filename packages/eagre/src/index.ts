@@ -17,9 +17,7 @@ export {
 } from '@eagre/autodiff';
 export * from '@eagre/core';
 export { shapeOf as shape } from '@eagre/core';
-export * as data from '@eagre/data';
-export { audio, OptionalSpec } from '@eagre/data/internal';
-export * as datasets from '@eagre/datasets';
+export { OptionalSpec } from '@eagre/data/specs';
 export {
   ConcreteFunction,
   caseOf as case,
@@ -78,13 +76,8 @@ export {
 export { losses, metrics } from '@eagre/metrics';
 export * as optimizers from '@eagre/optimizers';
 export * as summary from '@eagre/summary';
-export * as autograph from './autograph.ts';
 export * as config from './config.ts';
-export * as distribute from './distribute.ts';
 export * as errors from './errors.ts';
-export * as experimental from './experimental.ts';
-export * as graphUtil from './graph-util.ts';
-export * as image from './images.ts';
 export {
   constantInitializer,
   onesInitializer,
@@ -92,15 +85,25 @@ export {
   randomUniformInitializer,
   zerosInitializer,
 } from './initializers.ts';
-export * as io from './io.ts';
-export * as keras from './keras.ts';
-export * as onnx from './onnx.ts';
-export * as profiler from './profiler.ts';
-export * as savedModel from './saved-model.ts';
-export * as serving from './serving.ts';
+export {
+  audio,
+  autograph,
+  data,
+  datasets,
+  distribute,
+  experimental,
+  graphUtil,
+  image,
+  io,
+  keras,
+  onnx,
+  profiler,
+  savedModel,
+  serving,
+  test,
+  train,
+  types,
+} from './late.ts';
 export { makeNdarray, makeTensorProto } from './tensor-protos.ts';
-export * as test from './test.ts';
-export * as train from './train.ts';
 export { typeSpecFromValue } from './type-spec.ts';
-export * as types from './types.ts';
 export * as version from './version.ts';

@@ -1,7 +1,7 @@
 // `tf.typeSpecFromValue`: what a value is like.
 import { InvalidArgumentError, Tensor, type TensorLike, Variable } from '@eagre/core';
 import { defineFunction, isComposite, kind, type NamedFunction, shown, toTensor } from '@eagre/core/internal';
-import { Dataset, DatasetIterator, DatasetSpec, IteratorSpec } from '@eagre/data';
+import { DatasetSpec, IteratorSpec, isDataset, isDatasetIterator } from '@eagre/data/specs';
 import { specOfComposite, TensorSpec } from '@eagre/graph';
 
 /**
@@ -16,8 +16,8 @@ export const typeSpecFromValue: NamedFunction<
 > = /* @__PURE__ */ defineFunction('typeSpecFromValue', { value: kind.structure }, {}, (value) => {
   if (value instanceof Tensor || value instanceof Variable) return new TensorSpec(value.shape, value.dtype);
   if (isComposite(value)) return specOfComposite(value);
-  if (value instanceof Dataset) return new DatasetSpec(value.elementSpec);
-  if (value instanceof DatasetIterator) return new IteratorSpec(value.elementSpec);
+  if (isDataset(value)) return new DatasetSpec(value.elementSpec);
+  if (isDatasetIterator(value)) return new IteratorSpec(value.elementSpec);
   try {
     const { shape, dtype } = toTensor(value as TensorLike);
     return new TensorSpec(shape, dtype);

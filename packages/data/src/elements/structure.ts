@@ -11,6 +11,7 @@ import {
 } from '@eagre/core';
 import { aliasTensor, isRefusedPromise, toOwnTensor, tree } from '@eagre/core/internal';
 import type { Dataset } from '../pipeline/dataset.ts';
+import type { DatasetIterator } from '../pipeline/dataset-iterator.ts';
 import type { DatasetNode } from '../pipeline/iterator.ts';
 
 /** A tensor or a dataset, or these in arrays and plain objects. */
@@ -61,6 +62,12 @@ export function datasetOf(node: DatasetNode): Dataset<unknown> {
 }
 export function isDataset(value: unknown): value is Dataset<unknown> {
   return typeof value === 'object' && value !== null && datasetMark in value;
+}
+
+/** What iterators of datasets are recognised by: their prototype has it. */
+export const iteratorMark: unique symbol = Symbol.for('eagre.data.iterator') as never;
+export function isDatasetIterator(value: unknown): value is DatasetIterator<unknown> {
+  return typeof value === 'object' && value !== null && iteratorMark in value;
 }
 
 export function isLeaf(value: unknown): value is Leaf {

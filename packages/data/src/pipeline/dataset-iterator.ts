@@ -3,6 +3,7 @@ import type { Tensor, Trackable, TrackableView } from '@eagre/core';
 import { type Arguments, context, defineMethods, isRefusedPromise } from '@eagre/core/internal';
 import type { ElementSpec } from '../elements/element-spec.ts';
 import { Optional } from '../elements/optional.ts';
+import { iteratorMark } from '../elements/structure.ts';
 import {
   type Awaitable,
   type DatasetNode,
@@ -279,3 +280,4 @@ function kinds(node: DatasetNode): string {
 function result<T>(step: Step): IteratorResult<T, undefined> {
   return step === END ? { done: true, value: undefined } : { done: false, value: step as T };
 }
+Object.defineProperty(DatasetIterator.prototype, iteratorMark, { value: true });

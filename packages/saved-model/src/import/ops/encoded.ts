@@ -56,9 +56,9 @@ export const encoded: OpTable = {
   EncodeJpeg: (c) => io.encodeJpeg(known(c, 0), c.textAttr('format', '') as '', c.intAttr('quality', 95)),
   EncodeJpegVariableQuality: (c) => io.encodeJpeg(known(c, 0), '', c.int(1)),
   DecodeWav: several(['audio', 'sample_rate'], (c) =>
-    io.audio.decodeWav(known(c, 0), c.intAttr('desired_channels', -1), c.intAttr('desired_samples', -1)),
+    io.decodeWav(known(c, 0), c.intAttr('desired_channels', -1), c.intAttr('desired_samples', -1)),
   ),
-  EncodeWav: (c) => io.audio.encodeWav(known(c, 0), c.int(1)),
+  EncodeWav: (c) => io.encodeWav(known(c, 0), c.int(1)),
   DecodeBase64: (c) => io.decodeBase64(known(c, 0)),
   EncodeBase64: (c) => io.encodeBase64(known(c, 0), c.boolAttr('pad', false)),
   DecodeCompressed: (c) => io.decodeCompressed(known(c, 0), c.textAttr('compression_type', '') as ''),

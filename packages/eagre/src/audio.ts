@@ -1,0 +1,2 @@
+/** `tf.audio`: sound in files. */
+export { decodeWav, encodeWav } from '@eagre/data/internal';

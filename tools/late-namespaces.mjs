@@ -1,0 +1,50 @@
+// Writes the module by which Node loads the umbrella's larger namespaces: each comes when something of it is first read, at once, by `require`.
+// Its names are known beforehand. Bundlers, which leave out what is not used, read the plain module instead (`imports` in package.json).
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, resolve } from 'node:path';
+import { parseAst } from 'rolldown/parseAst';
+
+const parse = (file) => parseAst(readFileSync(file, 'utf8')).body;
+
+/** The built module that one of ours imports by a name. */
+function find(name, from) {
+  const file = name.startsWith('.') ? resolve(dirname(from), name) : createRequire(from).resolve(name);
+  if (!existsSync(file)) throw new Error(`${from} needs ${name}, which is not built`);
+  return file;
+}
+
+/** The names that a built module exports. */
+function namesOf(file) {
+  return parse(file).flatMap(({ type, source, specifiers, exported }) => {
+    if (type === 'ExportAllDeclaration')
+      return exported ? [exported.name] : namesOf(find(source.value, file));
+    return type === 'ExportNamedDeclaration' ? specifiers.map(({ exported }) => exported.name) : [];
+  });
+}
+
+const head = `import { createRequire } from "node:module";
+const load = createRequire(import.meta.url);
+function late(file, names) {
+const space = Object.create(null, { [Symbol.toStringTag]: { value: "Module" } });
+const settle = () => {
+const loaded = load(file);
+for (const name of names) Object.defineProperty(space, name, { value: loaded[name], configurable: false });
+return loaded;
+};
+for (const name of names) Object.defineProperty(space, name, { get: () => settle()[name], enumerable: true, configurable: true });
+return Object.preventExtensions(space);
+}
+`;
+
+/** @param source a module that has nothing but lines \`export * as name from 'module'\`. @param dist the folder of what is built. */
+export function lateNamespaces(source, dist) {
+  const lines = [...readFileSync(source, 'utf8').matchAll(/^export \* as (\w+) from '(.*)';$/gm)];
+  return `${head}${lines
+    .map(([, name, module]) => {
+      const path = module.replace(/\.ts$/, '.js');
+      const names = namesOf(find(path, resolve(dist, 'late.js')));
+      return `export const ${name} = /*@__PURE__*/late(${JSON.stringify(path)}, ${JSON.stringify([...new Set(names)].sort())});\n`;
+    })
+    .join('')}`;
+}
