@@ -84,6 +84,25 @@ const withoutSamples = {
     return { code: short, map: null };
   },
 };
+/** Node prints the line that threw an error which nobody caught: it has nothing else then. */
+const shortThrows = {
+  name: 'short-throws',
+  generateBundle(_, bundle) {
+    for (const chunk of Object.values(bundle)) {
+      if (chunk.type !== 'chunk') continue;
+      const breaks = new Set();
+      const visit = (node) => {
+        if (Array.isArray(node)) return node.forEach(visit);
+        if (typeof node?.type !== 'string') return undefined;
+        if (node.type === 'ThrowStatement' && node.argument.type === 'NewExpression')
+          breaks.add(node.start - 1).add(node.argument.callee.start - 1);
+        return Object.values(node).forEach(visit);
+      };
+      visit(parseAst(chunk.code).body);
+      chunk.code = chunk.code.replace(/ /g, (space, at) => (breaks.has(at) ? '\n' : space));
+    }
+  },
+};
 /** Puts the bundler's helpers into each module that uses them: they are smaller than what it takes to find one module more. */
 const inlineHelpers = {
   name: 'inline-helpers',
@@ -175,6 +194,7 @@ export default defineConfig({
     unnamedFunctions,
     inlineHelpers,
     droppableStatements,
+    shortThrows,
     withoutIndents,
     late !== undefined && lateByRuntime,
     declarations,

@@ -238,6 +238,13 @@ test('namespaces that Node loads late have what the modules have', async () => {
   expect(text).toBe('true false true\nIteratorSpec(TensorSpec(shape=[], dtype=int64)) true');
 });
 
+test('an error that nobody catches shows no line of the library', async () => {
+  const file = write(project, 'uncaught.cjs', `require('eagre').matmul([[1]], [[1, 2], [3, 4]]);`);
+  const text = await runNode(project, '--no-warnings', file).catch(String);
+  expect(text).toMatch(/\/dist\/.*\.js:\d+\nthrow new\n *\^\n\nInvalidArgumentError: /);
+  expect(text).toContain('uncaught.cjs:1:');
+});
+
 interface Loaded {
   readonly modules: number;
   readonly characters: number;
