@@ -1,12 +1,14 @@
-"""Makes packages/eagre/golden/keras-names.json: the public names of Keras, the public members of its main classes, and what all of them take.
+"""Makes packages/eagre/golden/keras-names.json: the public names of Keras, the public members of its classes, and what all of them take.
 
 Run: KERAS_BACKEND=tensorflow python tools/parity/keras_names.py
 """
 
+import ast
 import inspect
 import json
 import os
 import pathlib
+import textwrap
 import types
 
 os.environ.setdefault("KERAS_BACKEND", "tensorflow")
@@ -75,6 +77,59 @@ def members_of(cls, example):
     )
 
 
+def bases_of(cls):
+    """The classes of Keras that a class is made of, without what lets TensorFlow track and save objects."""
+    return [
+        base
+        for base in inspect.getmro(cls)
+        if base.__module__.startswith("keras.")
+        and base.__module__.rsplit(".", 1)[-1] not in ("trackable", "tracking")
+        and base.__name__ != "TFLayer"
+    ]
+
+
+def set_in_constructor(cls):
+    """The names of `self.name = …` in a class's own `__init__`."""
+    made = vars(cls).get("__init__")
+    if made is None or not inspect.isfunction(inspect.unwrap(made)):
+        return set()
+    targets = [
+        target
+        for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(made))))
+        if isinstance(node, (ast.Assign, ast.AnnAssign))
+        for written in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        for target in (written.elts if isinstance(written, ast.Tuple) else [written])
+    ]
+    return {
+        target.attr
+        for target in targets
+        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self"
+    }
+
+
+def members_of_class(cls):
+    """Methods, properties, and what constructors set; but what a class has of one in `OBJECTS`, which stands there."""
+    names = {name for base in bases_of(cls) for name in {*vars(base), *set_in_constructor(base)}}
+    for root, _ in OBJECTS.values():
+        if issubclass(cls, root):
+            names -= {name for base in bases_of(root) for name in {*vars(base), *set_in_constructor(base)}}
+    return sorted(name for name in names if not name.startswith("_"))
+
+
+def classes_in(module, seen):
+    """The classes of a namespace that no earlier one has, by their own names, unless those are not public there."""
+    found = {}
+    for name, value in sorted(vars(module).items(), key=lambda item: (getattr(item[1], "__name__", "") != item[0], item[0])):
+        is_class = inspect.isclass(value) and value.__module__.startswith("keras.")
+        if name.startswith("_") or not is_class or value in seen or value in [root for root, _ in OBJECTS.values()]:
+            continue
+        seen.add(value)
+        members = members_of_class(value)
+        if members:
+            found[name] = members
+    return dict(sorted(found.items()))
+
+
 def arguments_of(value):
     """The names of arguments, without those that stand for any others; None where Python does not tell them."""
     try:
@@ -122,6 +177,10 @@ found = {
     "version": keras.__version__,
     "names": {"": names_of(keras), **spaces},
     "members": {name: members_of(*pair) for name, pair in OBJECTS.items()},
+}
+seen = set()
+found["classes"] = {
+    path: classes for path in ["", *SPACES] if (classes := classes_in(space_of(path) if path else keras, seen))
 }
 found["arguments"] = {
     "names": {

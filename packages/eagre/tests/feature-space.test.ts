@@ -1,5 +1,7 @@
 // FeatureSpace against Keras; tools/golden/feature_space.py makes the numbers.
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import * as tf from '../src/index.ts';
 
@@ -199,6 +201,33 @@ test('rows that can be gone through once', () => {
   };
   space.adapt(rows());
   expectLike(space(columns(space, given)), golden.cases['crosses'].rows);
+});
+
+test('a space is kept in a file, which needs no adapt, as in Keras', async () => {
+  const space = new FeatureSpace(
+    { age: 'floatNormalized', town: 'stringCategorical', rooms: 'integerCategorical' },
+    { crosses: [['town', 'rooms']], crossingDim: 4 },
+  );
+  space.adapt({ age: [31, 56, 40], town: ['rome', 'oslo', 'rome'], rooms: [2, 3, 2] });
+  const row = { age: 40, town: 'oslo', rooms: 3 };
+  const before = space(row).array();
+  const folder = mkdtempSync(join(tmpdir(), 'eagre-space-'));
+  try {
+    const path = join(folder, 'space.keras');
+    await space.save(path);
+    const again = await FeatureSpace.load(path);
+    expect(again(row).array()).toEqual(before);
+    const loaded: unknown = await tf.keras.saving.loadModel(path);
+    expect(loaded).toBeInstanceOf(FeatureSpace);
+    expect((await FeatureSpace.load(readFileSync(path)))(row).array()).toEqual(before);
+    await expect(space.save(path, { overwrite: false })).rejects.toThrow(InvalidArgumentError);
+    await expect(space.save(join(folder, 'space.h5'))).rejects.toThrow(/\.keras files alone/);
+    const model = join(folder, 'model.keras');
+    await new tf.Sequential([tf.Input([1]), new layers.Dense(1)]).save(model);
+    await expect(FeatureSpace.load(model)).rejects.toThrow(InvalidArgumentError);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 describe('wrong arguments say what is wrong', () => {

@@ -46,6 +46,35 @@ test('a weight has the path of its layer, and its name, as in Keras', () => {
   expect(new tf.Variable(1, { name: 'alone' }).path).toBe('alone');
 });
 
+test('paths of weights in layers inside of layers, as in Keras 3.15.1', () => {
+  const paths = (layer: tf.layers.Layer) => layer.weights.map((w) => w.path);
+  const dense = () => new tf.layers.Dense(2, { name: 'd', useBias: false });
+  const late = new tf.Sequential([dense()], { name: 'seq' });
+  late(tf.ones([1, 3]));
+  expect(paths(late)).toEqual(['seq/d/kernel']);
+  class Own extends tf.Model {
+    readonly d = dense();
+    override call(x: tf.Tensor): tf.Tensor {
+      return this.d(x);
+    }
+  }
+  const own = new Own({ name: 'own' });
+  own(tf.ones([1, 3]));
+  expect(paths(own)).toEqual(['own/d/kernel']);
+  const lstm = new tf.layers.LSTM(1, { name: 'l' });
+  const both = new tf.layers.Bidirectional(new tf.layers.LSTM(1, { name: 'lq', useBias: false }), {
+    name: 'bi',
+  });
+  for (const layer of [lstm, both]) layer(tf.ones([1, 2, 1]));
+  expect(paths(lstm)).toEqual(['kernel', 'recurrent_kernel', 'bias'].map((name) => `l/lstm_cell/${name}`));
+  expect(paths(both)).toEqual([
+    'bi/forward_lq/lstm_cell/kernel',
+    'bi/forward_lq/lstm_cell/recurrent_kernel',
+    'bi/backward_lq/lstm_cell/kernel',
+    'bi/backward_lq/lstm_cell/recurrent_kernel',
+  ]);
+});
+
 test('a summary shows no control characters', () => {
   const lines: string[] = [];
   const layers = [tf.Input([3]), new tf.layers.Dense(2, { name: 'a\x1b[31m\n\x85' })];
@@ -244,4 +273,142 @@ test('bounds of the deviation of RandomGaussianBlur may lie above 1, as in Keras
   const left = (sigma: readonly [number, number]): number =>
     tf.max(blur(sigma)(point, { training: true }) as tf.Tensor).item();
   expect(left([1, 9])).toBeLessThan(left([1, 1]));
+});
+
+test('initializers, regularizers, constraints and quantizers of their configuration', () => {
+  const { initializers, regularizers, constraints, quantizers } = tf.keras;
+  const normal = new initializers.HeNormal({ seed: 3 });
+  const values = (make: (shape: number[]) => tf.Tensor): unknown => make([2, 2]).array();
+  expect(values(normal.clone())).toEqual(values(normal));
+  expect(normal.clone()).toBeInstanceOf(initializers.HeNormal);
+  expect(initializers.Constant.fromConfig({ value: 2 })([1]).array()).toEqual([2]);
+  expect(regularizers.L2.fromConfig({ l2: 0.5 }).l2).toBe(0.5);
+  expect(constraints.MaxNorm.fromConfig({ max_value: 3, axis: 1 }).getConfig()).toEqual({
+    max_value: 3,
+    axis: 1,
+  });
+  const quantizer = new quantizers.AbsMaxQuantizer({ axis: 0 });
+  expect(quantizers.AbsMaxQuantizer.fromConfig(quantizer.getConfig()).getConfig()).toEqual(
+    quantizer.getConfig(),
+  );
+});
+
+test('preprocessing layers learn batch by batch', () => {
+  const { StringLookup, IntegerLookup, TextVectorization, Discretization, Normalization } = tf.layers;
+  const words = new StringLookup();
+  words.updateState(['b', 'a']);
+  words.updateState(['b']);
+  words.finalizeState();
+  expect(words.getVocabulary()).toEqual(['[UNK]', 'b', 'a']);
+  // What was counted goes, and what is in use stays.
+  words.resetState();
+  words.finalizeState();
+  expect(words.vocabularySize()).toBe(3);
+  words.updateState(['c']);
+  words.finalizeState();
+  expect(words.getVocabulary()).toEqual(['[UNK]', 'c']);
+  const numbers = new IntegerLookup();
+  numbers.updateState(tf.constant([5, 7, 7], 'int64'));
+  numbers.finalizeState();
+  expect(numbers.getVocabulary()).toEqual([-1n, 7n, 5n]);
+  const texts = new TextVectorization();
+  texts.updateState(['a b', 'b']);
+  texts.finalizeState();
+  expect(texts.getVocabulary()).toEqual(['', '[UNK]', 'b', 'a']);
+  const [whole, parts] = [new Discretization({ numBins: 3 }), new Discretization({ numBins: 3 })];
+  whole.adapt([1, 2, 3, 4, 5, 6]);
+  parts.updateState([1, 2, 3, 4, 5, 6]);
+  expect(parts.binBoundaries).toBe(null);
+  parts.finalizeState();
+  expect(parts.binBoundaries).toEqual(whole.binBoundaries);
+  const fixed = new Discretization([0, 1]);
+  expect(() => fixed.updateState([1])).toThrow(tf.InvalidArgumentError);
+  fixed.finalizeState();
+  expect(fixed.binBoundaries).toEqual([0, 1]);
+  new Normalization().finalizeState();
+});
+
+test('single images, labels and masks are changed as those of batches', () => {
+  const flip = new tf.layers.RandomFlip('horizontal', { seed: 1 });
+  const image = tf.range(12).cast('float32').reshape([2, 3, 2]);
+  const drawn = flip.getRandomTransformation(image);
+  const batch = flip.transformImages(image.expandDims(0), drawn).squeeze(0);
+  expect(flip.transformSingleImage(image, drawn).array()).toEqual(batch.array());
+  expect(flip.transformSingleSegmentationMask(image, drawn).shape).toEqual([2, 3, 2]);
+  expect(flip.transformSingleLabel(tf.constant([1, 2]), drawn).array()).toEqual([1, 2]);
+  const mix = new tf.layers.MixUp({ seed: 2 });
+  const how = mix.getRandomTransformation(tf.ones([1, 2, 2, 1]));
+  expect(mix.transformSingleLabel(tf.constant([0, 1]), how).shape).toEqual([2]);
+});
+
+test('attention is built of three shapes, and tells its projections', () => {
+  const layer = new tf.layers.MultiHeadAttention(2, 3);
+  layer.build([null, 4, 5], [null, 6, 7], [null, 6, 8]);
+  expect([layer.queryDense, layer.keyDense, layer.valueDense].map((d) => d.kernel.shape)).toEqual([
+    [5, 2, 3],
+    [8, 2, 3],
+    [7, 2, 3],
+  ]);
+  expect(layer.outputDense.kernel.shape).toEqual([2, 3, 5]);
+  expect(layer.getBuildConfig()).toEqual({
+    shapes_dict: { query_shape: [null, 4, 5], value_shape: [null, 6, 7], key_shape: [null, 6, 8] },
+  });
+  const one = new tf.layers.GroupQueryAttention(3, 4, 2);
+  one.build([null, 4, 5], [null, 6, 7]);
+  expect([one.key.kernel.shape[0], one.numRepeats]).toEqual([7, 2]);
+  const same = new tf.layers.MultiHeadAttention(2, 3);
+  same.build([null, 4, 5]);
+  expect(same.valueDense.kernel.shape).toEqual([5, 2, 3]);
+});
+
+test('what recurrent layers hold from call to call', () => {
+  const plain = new tf.layers.LSTM(2);
+  plain(tf.ones([1, 2, 1]));
+  expect(plain.states).toBe(null);
+  const both = new tf.layers.Bidirectional(new tf.layers.GRU(1, { stateful: true, returnSequences: true }));
+  expect([both.stateful, both.returnSequences, both.returnState, both.states]).toEqual([
+    true,
+    true,
+    false,
+    null,
+  ]);
+  both(tf.ones([3, 2, 1]));
+  expect(both.states?.map((s) => s.shape)).toEqual([
+    [3, 1],
+    [3, 1],
+  ]);
+});
+
+test('callbacks see the outputs of predicted batches', async () => {
+  class Seen extends tf.callbacks.Callback {
+    readonly outputs: tf.Tensor[] = [];
+    override onPredictBatchEnd(_batch: number, { outputs }: tf.callbacks.PredictLogs): void {
+      this.outputs.push(outputs as tf.Tensor);
+    }
+  }
+  const model = new tf.Sequential([tf.Input([2]), new tf.layers.Dense(1)]);
+  const [seen, told] = [new Seen(), vi.fn()];
+  const lambda = new tf.callbacks.LambdaCallback({ onPredictBatchEnd: told } as never);
+  const y = (await model.predict(tf.ones([5, 2]), { batchSize: 2, callbacks: [seen, lambda] })) as tf.Tensor;
+  expect(seen.outputs.map((t) => t.shape)).toEqual([
+    [2, 1],
+    [2, 1],
+    [1, 1],
+  ]);
+  expect(tf.concat(seen.outputs, 0).array()).toEqual(y.array());
+});
+
+test('what callbacks that watch a number know', async () => {
+  const model = new tf.Sequential([tf.Input([1]), new tf.layers.Dense(1)]);
+  model.compile({ loss: 'meanSquaredError', optimizer: new tf.optimizers.SGD(1e-9) });
+  const stop = new tf.callbacks.EarlyStopping({ monitor: 'loss', patience: 9 });
+  const plateau = new tf.callbacks.ReduceLROnPlateau({ monitor: 'loss', patience: 1, cooldown: 5 });
+  expect([stop.best, plateau.best, plateau.inCooldown()]).toEqual([null, null, false]);
+  const { history } = await model.fit(tf.ones([4, 1]), tf.ones([4, 1]), {
+    epochs: 3,
+    verbose: 0,
+    callbacks: [stop, plateau],
+  });
+  expect([stop.best, plateau.best]).toEqual([history['loss'][0], history['loss'][0]]);
+  expect([stop.wait, plateau.inCooldown(), plateau.cooldownCounter]).toEqual([2, true, 4]);
 });

@@ -1,10 +1,11 @@
-// What of Keras is here: its public names, the members of its main classes, and what all of them take, against ours. The result stands in
+// What of Keras is here: its public names, the members of its classes, and what all of them take, against ours. The result stands in
 // docs/keras-parity.md. Write it anew with `vitest -u`; tools/parity/keras_names.py lists Keras's names.
 import { readFileSync } from 'node:fs';
 import { declared, parametersOf } from '@eagre/core/internal';
 import { expect, test } from 'vitest';
 import * as tf from '../src/index.ts';
-import { leftOut, leftOutArguments } from './testing/left-out.ts';
+import { objectOf } from './testing/keras-objects.ts';
+import { leftOut, leftOutArguments, leftOutMembers } from './testing/left-out.ts';
 
 interface KerasNames {
   readonly version: string;
@@ -12,6 +13,8 @@ interface KerasNames {
   readonly names: Readonly<Record<string, readonly string[]>>;
   /** By class. */
   readonly members: Readonly<Record<string, readonly string[]>>;
+  /** By namespace and class: the members of every other class, without those of the class above that it extends. */
+  readonly classes: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
   /** The arguments of functions, classes and methods, as they are in these two. */
   readonly arguments: Readonly<Record<'names' | 'members', Readonly<Record<string, ArgumentNames>>>>;
 }
@@ -20,6 +23,7 @@ const {
   version,
   names,
   members,
+  classes,
   arguments: taken,
 } = JSON.parse(readFileSync(new URL('../golden/keras-names.json', import.meta.url), 'utf8')) as KerasNames;
 
@@ -132,6 +136,10 @@ function argumentArea(title: string, all: ArgumentNames, find: (name: string) =>
   return areaOf(title, asked, (name) => !lacking.has(name), leftOutArguments);
 }
 
+/** Classes of which no object can be made here: theirs come from files, or they are functions that run a piece of code. */
+const notMade =
+  /^(name_scope|CustomObjectScope|KerasFileEditor|TFSMLayer|LayoutMap|ModelParallel|Operation|Function)$/;
+
 interface Area {
   readonly title: string;
   readonly all: readonly string[];
@@ -166,6 +174,33 @@ const areas: readonly Area[] = [
   }),
 ];
 
+/** What a class, and an object of it, have. @throws what its constructor throws */
+function membersOf(name: string, made: unknown): Set<string> {
+  const here = namesIn(made as object);
+  const { prototype } = made as { readonly prototype?: object };
+  for (const object of [prototype, objectOf(name, made)])
+    for (const own of object === undefined ? [] : namesIn(object)) here.add(own);
+  return here;
+}
+
+/** The members of the classes of each namespace; of classes that are not here, their names say enough. */
+const memberAreas: readonly Area[] = Object.entries(classes).map(([path, all]) => {
+  const spaces = spacesOf(path);
+  const asked: string[] = [];
+  const here = new Set<string>();
+  for (const [name, list] of Object.entries(all)) {
+    const found = findIn(spaces, name);
+    if (found === undefined || notMade.test(name)) continue;
+    const own = membersOf(name, found);
+    for (const member of list) {
+      asked.push(`${name}.${member}`);
+      if (own.has(plain(member))) here.add(`${name}.${member}`);
+    }
+  }
+  const title = path === '' ? 'keras' : `keras.${path}`;
+  return areaOf(title, asked, (name) => here.has(name), leftOutMembers);
+});
+
 const argumentAreas: readonly Area[] = [
   ...Object.entries(taken.names).map(([path, all]) => {
     const spaces = spacesOf(path);
@@ -180,7 +215,7 @@ const argumentAreas: readonly Area[] = [
 /** Options of layers that no signature of Keras's class names, and why they are here. */
 const beyondKeras: readonly (readonly [what: RegExp, why: string])[] = [
   [
-    /^(AdditiveAttention\(seed|ReversibleEmbedding\((loraRank|loraAlpha|quantizationConfig))/,
+    /^(Conv(olution)?\dD\(lora(Rank|Alpha)|AdditiveAttention\(seed|ReversibleEmbedding\((loraRank|loraAlpha|quantizationConfig))/,
     'of the class that the layer extends, in Keras too',
   ],
   [
@@ -213,12 +248,17 @@ test('options of layers that Keras does not name have a reason', () => {
 
 test.each([
   ['names', areas, leftOut],
+  ['members', memberAreas, leftOutMembers],
   ['arguments', argumentAreas, leftOutArguments],
 ] as const)('what is left out of %s lacks indeed', (_, of, reasons) => {
   const found = of.flatMap((area) => [...area.leftOut.keys()].map((name) => `${area.title}.${name}`));
   expect(
     reasons.filter(({ what }) => !found.some((name) => what.test(name))).map(({ what }) => what),
   ).toEqual([]);
+});
+
+test('every member of a class of Keras is here, or has a reason not to be', () => {
+  expect(memberAreas.flatMap((area) => area.lacking.map((name) => `${area.title}.${name}`))).toEqual([]);
 });
 
 test('the page of what is here', async () => {
@@ -237,7 +277,20 @@ test('the page of what is here', async () => {
       .filter((area) => area.lacking.length > 0)
       .map((area) => `- ${area.title}: ${code(area.lacking)}`)
       .join('\n') || 'Nothing.';
-  const meant = (all: readonly Area[]): string =>
+  // Many classes have the same members: `convert_weight` of `AugMix` and so on.
+  const together = (list: readonly string[]): string => {
+    const by = new Map<string, string[]>();
+    for (const [name, member] of list.map((whole) => whole.split('.') as [string, string]))
+      by.set(member, [...(by.get(member) ?? []), name]);
+    const ofAll = [...by].map(([member, names]) => ({ member, names: names.join(', ') }));
+    return [...new Set(ofAll.map(({ names }) => names))]
+      .map((names) => {
+        const which = ofAll.filter((one) => one.names === names).map(({ member }) => member);
+        return `${code(which)} (${names})`;
+      })
+      .join('; ');
+  };
+  const meant = (all: readonly Area[], ofClasses = false): string =>
     [...new Set(all.flatMap((area) => [...area.leftOut.values()]))]
       .map((why) => {
         const of = all
@@ -246,12 +299,14 @@ test('the page of what is here', async () => {
               [area.title, [...area.leftOut].filter(([, w]) => w === why).map(([name]) => name)] as const,
           )
           .filter(([, list]) => list.length > 0);
+        if (ofClasses) return `- ${why}: ${of.map(([, list]) => together(list)).join('; ')}`;
         return `- ${why}: ${of.map(([title, list]) => `${code(list)} of ${title.replace('members of ', '')}`).join('; ')}`;
       })
       .join('\n');
   const heads = (what: string): string =>
     `| area | ${what} | here | lacking | left out | share of what is not left out |\n| --- | --- | --- | --- | --- | --- |`;
   const asked = argumentAreas.filter((area) => area.all.length > 0);
+  const counted = memberAreas.filter((area) => area.all.length > 0);
   const text = `# Names of Keras that are here
 
 The public names of Keras ${version} and the public members of its main classes, compared with those here: in camelCase, without regard to
@@ -269,6 +324,23 @@ ${lacking(areas)}
 ## Left out on purpose
 
 ${meant(areas)}
+
+## Members of classes
+
+The methods and properties of every other class that is here, and what Keras's constructors set. Those that a class has of \`Layer\`, \`Model\`, \`Loss\`,
+\`Metric\`, \`Optimizer\`, \`Callback\` or \`LearningRateSchedule\` are counted above.
+
+${heads('members')}
+${counted.map((area) => row(area.title, [area])).join('\n')}
+${row('all', counted)}
+
+### Lacking
+
+${lacking(counted)}
+
+### Left out on purpose
+
+${meant(counted, true)}
 
 ## What they take
 

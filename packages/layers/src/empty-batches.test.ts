@@ -6,32 +6,8 @@ import { TensorSpec, tfFunction } from '@eagre/graph';
 import { losses } from '@eagre/metrics';
 import { expect, test } from 'vitest';
 import type * as layers from './layers/index.ts';
-import { layerClasses, requiredArguments } from './testing/layer-arguments.ts';
+import { inputSizes, layerClasses, requiredArguments, type Sizes } from './testing/layer-arguments.ts';
 
-type Sizes = readonly number[];
-/** Sizes behind the batch that one layer or another takes: of one input, of a list, or of several inputs. */
-const candidates: readonly (readonly Sizes[])[] = [
-  [[4]],
-  [[6, 4]],
-  [[6, 6, 3]],
-  [[6, 6, 6, 3]],
-  [[5, 6, 6, 3]],
-  [[5, 6, 6, 6, 3]],
-  [[1]],
-  [[64]],
-  [[2100]],
-  [[600, 1]],
-  [[2], [2]],
-  [
-    [6, 4],
-    [6, 4],
-  ],
-  [
-    [6, 4],
-    [6, 4],
-    [6, 4],
-  ],
-];
 type Call = (inputs: readonly Tensor[]) => unknown;
 const ways: readonly ((layer: layers.Layer) => Call)[] = [
   (layer) => (inputs) =>
@@ -57,7 +33,7 @@ function usable(
   make: () => layers.Layer,
   images: boolean,
 ): { layer: layers.Layer; call: Call; sizes: readonly Sizes[] } | null {
-  for (const sizes of images ? [[[6, 6, 3]]] : candidates)
+  for (const sizes of images ? [[[6, 6, 3]]] : inputSizes)
     for (const way of ways) {
       const layer = make();
       const call = way(layer);

@@ -35,6 +35,50 @@ export const leftOut: readonly LeftOut[] = [
   },
 ];
 
+/** Members of classes of Keras, `area.Class.member`, that are not meant to be here, and why. */
+export const leftOutMembers: readonly LeftOut[] = [
+  {
+    what: /\.(transform_bounding_boxes|transform_single_bounding_box|bounding_box_format|get_transformed_x_y|get_shifted_bbox|get_clipped_bbox)$/,
+    why: 'boxes beside images, which layers do not change here and refuse',
+  },
+  {
+    what: /\.(convert_weight|convert_input|backend\w*|generator|seed_generator|record_history|handle|implementation|use_cudnn|rms_scaling|renorm\w*|(height|width|channel)_axis|(height|width)_(lower|upper)|init_thresholds|idf_weights_const|input_\w+|lookup_table|token_\w+|num_documents|summary|vocabulary_dtype|output_dtype|strong_hash|partial_output_shape|pool_mode|score_mode|noise_shape|inner_loop|single_state|(get|reset)_(recurrent_)?dropout_mask|dropout_mask_count|variable_serialization_spec|monitor_op|check_finite|lr_adjust|transpose_last_axis|zeropower_via_newtonschulz5|\w+_quantizer_or_default|default_amax_history_length|get_elastic_transform_params|normalized_weights|crosses_by_name|encoded_features)$/,
+    why: 'how Keras does it inside, by fields and parts of methods that nobody sets or calls',
+  },
+  {
+    what: /\.(AugMix|RandAugment|RandomColorJitter)\.(auto_contrast|equalization|random_\w+|solarization)$/,
+    why: 'layers inside of layers, which draw by themselves here',
+  },
+  { what: /losses\.\w+\.fn$/, why: 'the function of a loss has a name of its own, `tf.losses.huber`' },
+  {
+    what: /(keras\.KerasTensor|Variable)\.(ndim|numpy|constraint|regularizer|ragged_rank|row_splits_dtype)$/,
+    why: "tensors and variables are TensorFlow's: `rank` and `read()`; constraints and penalties are the layer's",
+  },
+  {
+    what: /metrics\.(BinaryIoU\.(axis|ignore_class|num_classes|sparse_\w+)|(F1|FBeta)Score\.axis|\w+IoU\.target_class_ids|\w+At\w+\.value)$/,
+    why: 'what the class above is told in Keras; here a metric has its own options',
+  },
+  { what: /IoU\.total_cm$/, why: 'called `totalConfusionMatrix` here' },
+  { what: /FeatureSpace\.(inputs|concat)$/, why: 'what `getInputs` and `getEncodedFeatures` give' },
+  {
+    what: /\.(interpolate_pr_auc|linear_to_mel_weight_matrix)$/,
+    why: 'functions beside: the option `summationMethod`, `tf.signal.linearToMelWeightMatrix`',
+  },
+  { what: /\.state_size$/, why: 'of the cell: `layer.cell.stateSize`' },
+  {
+    what: /\.(CSVLogger|ProgbarLogger)\./,
+    why: 'what a callback writes to, and where it is',
+  },
+  {
+    what: /distribution\.DataParallel\./,
+    why: 'of JAX and of several processes, which `tf.distribute` has here',
+  },
+  {
+    what: /\.InputLayer\.(optional|ragged|sparse|batch_shape)$/,
+    why: 'of the tensor that it gives: `layer.output`',
+  },
+];
+
 /** Arguments of Keras that are not meant to be here, and why. */
 export const leftOutArguments: readonly LeftOut[] = [
   {

@@ -71,7 +71,7 @@ export class BackupAndRestore extends Callback {
     this.params.initialEpoch = this.#epoch.item();
   }
   /** @internal */
-  override readsBatches(kind: 'train' | 'test'): boolean {
+  override readsBatches(kind: 'train' | 'test' | 'predict'): boolean {
     return super.readsBatches(kind, BackupAndRestore.prototype);
   }
   override async onTrainBatchEnd(batch: number): Promise<void> {

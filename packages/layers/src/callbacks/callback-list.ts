@@ -84,7 +84,7 @@ export class CallbackList extends Callback {
     all();
   }
   /** @internal */
-  override readsBatches(kind: 'train' | 'test'): boolean {
+  override readsBatches(kind: 'train' | 'test' | 'predict'): boolean {
     return (
       super.readsBatches(kind, CallbackList.prototype) ||
       this.callbacks.some((callback) => callback.readsBatches(kind))

@@ -13,8 +13,8 @@ export class CallbackRun {
     for (const callback of list) callback.attach(model, params);
   }
 
-  /** Whether one of them looks at the logs of single batches, of training or of tests. */
-  readsBatches(kind: 'train' | 'test'): boolean {
+  /** Whether one of them looks at what single batches give: the logs of training or of tests, or predictions. */
+  readsBatches(kind: 'train' | 'test' | 'predict'): boolean {
     return this.#list.some((callback) => callback.readsBatches(kind));
   }
 

@@ -1,8 +1,15 @@
 import { argumentsOf, takesArguments } from '@eagre/core/internal';
+import type { Tensors } from '../layer/batch-tensors.ts';
 import type { Model } from '../models/model.ts';
 
 /** Numbers by name: `loss`, `accuracy`, `val_loss`. */
 export type Logs = Record<string, number>;
+
+/** What `onPredictBatchEnd` is told. */
+export interface PredictLogs {
+  /** The outputs for the batch, in the form that the model gives them. */
+  readonly outputs: Tensors;
+}
 
 /** What a training run is about to do. */
 export interface FitParams {
@@ -14,7 +21,11 @@ export interface FitParams {
   initialEpoch?: number;
 }
 
-const batchEnds = { train: ['onTrainBatchEnd', 'onBatchEnd'], test: ['onTestBatchEnd'] } as const;
+const batchEnds = {
+  train: ['onTrainBatchEnd', 'onBatchEnd'],
+  test: ['onTestBatchEnd'],
+  predict: ['onPredictBatchEnd'],
+} as const;
 
 /** Something that follows training: override what is needed. Methods may be asynchronous; training waits. */
 export class Callback {
@@ -45,10 +56,10 @@ export class Callback {
   }
 
   /**
-   * @internal Whether it looks at the logs of single batches: processes that train together exchange them for it in every step.
+   * @internal Whether it looks at the logs of single batches, or at predictions: processes that train together exchange them for it in every step.
    * @param known whose methods do not count: a class that knows when its own look
    */
-  readsBatches(kind: 'train' | 'test', known: Callback = Callback.prototype): boolean {
+  readsBatches(kind: 'train' | 'test' | 'predict', known: Callback = Callback.prototype): boolean {
     return batchEnds[kind].some((name) => this[name] !== known[name]);
   }
 
@@ -80,7 +91,7 @@ export class Callback {
   onPredictBegin(): void | Promise<void> {}
   onPredictEnd(_logs: Logs): void | Promise<void> {}
   onPredictBatchBegin(_batch: number): void | Promise<void> {}
-  onPredictBatchEnd(_batch: number, _logs: Logs): void | Promise<void> {}
+  onPredictBatchEnd(_batch: number, _logs: PredictLogs): void | Promise<void> {}
 }
 
 takesArguments<object>({ names: {} }, Callback);

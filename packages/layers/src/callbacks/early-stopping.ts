@@ -41,6 +41,22 @@ export class EarlyStopping extends Callback {
   #monitor: Monitor;
   #wait = 0;
   #weights: Tensor[] | undefined;
+  /** The best number so far; null before the first epoch that has it. */
+  get best(): number | null {
+    return this.#monitor.best ?? null;
+  }
+  /** How many epochs it has not become better. */
+  get wait(): number {
+    return this.#wait;
+  }
+  /** With `restoreBestWeights`, while the model trains: the weights of the best epoch; otherwise null. */
+  get bestWeights(): readonly Tensor[] | null {
+    return this.#weights ?? null;
+  }
+  /** The watched number of the logs. A class of one's own may compute another one. Undefined, with one warning, when the logs lack it. */
+  getMonitorValue(logs: Logs): number | undefined {
+    return this.#monitor.value(logs);
+  }
 
   /** @throws InvalidArgumentError for an unknown option or a wrong value. */
   constructor(...args: [monitor?: string | EarlyStoppingOptions, options?: EarlyStoppingOptions]) {
@@ -59,7 +75,7 @@ export class EarlyStopping extends Callback {
 
   override onEpochEnd(epoch: number, logs: Logs): void {
     const { patience, baseline, restoreBestWeights, startFromEpoch } = this;
-    const value = this.#monitor.value(logs);
+    const value = this.getMonitorValue(logs);
     if (value === undefined || epoch < startFromEpoch) return;
     // Something to go back to even if nothing ever counts as better.
     if (restoreBestWeights && this.#weights === undefined) {

@@ -1,5 +1,5 @@
 export { BackupAndRestore, type BackupAndRestoreOptions } from './backup-and-restore.ts';
-export { Callback, type FitParams, type Logs } from './callback.ts';
+export { Callback, type FitParams, type Logs, type PredictLogs } from './callback.ts';
 export { CallbackList, type CallbackListArguments, type CallbackListOptions } from './callback-list.ts';
 export { CSVLogger, type CSVLoggerOptions } from './csv-logger.ts';
 export { EarlyStopping, type EarlyStoppingOptions } from './early-stopping.ts';

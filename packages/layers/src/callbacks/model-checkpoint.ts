@@ -57,6 +57,10 @@ export class ModelCheckpoint extends Callback {
   declare readonly initialValueThreshold: number | null;
   declare readonly minDelta: number;
   declare readonly options: CheckpointOptions | undefined;
+  /** The best number so far; null before the first that was watched. */
+  get best(): number | null {
+    return this.#monitor.best ?? null;
+  }
   readonly #monitor: Monitor;
   readonly #times: SaveTimes;
   #epoch = 0;
@@ -95,7 +99,7 @@ export class ModelCheckpoint extends Callback {
     this.#epoch = epoch;
   }
   /** @internal */
-  override readsBatches(kind: 'train' | 'test'): boolean {
+  override readsBatches(kind: 'train' | 'test' | 'predict'): boolean {
     return (
       super.readsBatches(kind, ModelCheckpoint.prototype) || (kind === 'train' && this.saveFreq !== 'epoch')
     );

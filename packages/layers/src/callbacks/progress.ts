@@ -75,7 +75,7 @@ export class ProgressBar extends Callback {
   }
 
   /** @internal */
-  override readsBatches(kind: 'train' | 'test'): boolean {
+  override readsBatches(kind: 'train' | 'test' | 'predict'): boolean {
     return super.readsBatches(kind, ProgressBar.prototype) || (kind === 'train' && this.#live);
   }
   override onTrainBatchEnd(batch: number, logs: Logs): void {

@@ -49,6 +49,22 @@ export class ReduceLROnPlateau extends Callback {
   #monitor: Monitor;
   #wait = 0;
   #cooling = 0;
+  /** The best number so far; null before the first epoch that has it. */
+  get best(): number | null {
+    return this.#monitor.best ?? null;
+  }
+  /** How many epochs it has not become better. */
+  get wait(): number {
+    return this.#wait;
+  }
+  /** How many epochs it still waits after a reduction. */
+  get cooldownCounter(): number {
+    return this.#cooling;
+  }
+  /** Whether it waits after a reduction. */
+  inCooldown(): boolean {
+    return this.#cooling > 0;
+  }
 
   /** @throws InvalidArgumentError for a factor that is not between 0 and 1, and for unknown options. */
   constructor(...args: [monitor?: string | ReduceLROnPlateauOptions, options?: ReduceLROnPlateauOptions]) {

@@ -141,7 +141,7 @@ export class TensorBoard extends Callback {
     this.#batchStart = performance.now();
   }
   /** @internal */
-  override readsBatches(kind: 'train' | 'test'): boolean {
+  override readsBatches(kind: 'train' | 'test' | 'predict'): boolean {
     return super.readsBatches(kind, TensorBoard.prototype) || (kind === 'train' && this.#batches > 0);
   }
   override onTrainBatchEnd(_batch: number, logs: Logs): void {

@@ -12,6 +12,13 @@ export type InitializerFunction = (shape: Shape, dtype: DType) => Tensor;
 export abstract class Initializer extends KerasObject {
   /** The values of a weight. */
   abstract override call(shape: Shape, dtype: DType): Tensor;
+  /** Another one with the same options: of a seed the same numbers, of none others. */
+  clone(): this {
+    return (this.constructor as unknown as typeof KerasObject).fromConfig.call(
+      this.constructor as never,
+      this.getConfig(),
+    ) as this;
+  }
   protected override invoke(shape: Shape, dtype: DType = kerasDefaults.floatx): Tensor {
     return this.call(shape, dtype);
   }

@@ -456,6 +456,14 @@ export class Layer extends Module implements Trackable {
   get innerSaveables(): Readonly<Record<string, Layer>> {
     return {};
   }
+  /** @internal Whether `build` takes the shapes of several inputs one after another, too. */
+  get buildsOfSeveral(): boolean {
+    return false;
+  }
+  /** @internal Whether a file may hold it alone, without a model around. */
+  get isSavedAlone(): boolean {
+    return false;
+  }
   /** @internal Whether Keras builds it when it is made. */
   get isBuiltAtOnce(): boolean {
     return false;
@@ -929,7 +937,9 @@ function narrowed(layer: Layer, y: LayerOutput): LayerOutput {
 /** Builds a layer whose own `build` takes more than shapes. */
 function buildWith(layer: Layer, { list, many }: Specs, more: readonly unknown[]): void {
   const own = (Object.getPrototypeOf(layer) as Layer).build;
-  if (isBuiltin(layer) || own === Layer.prototype.build || layer.buildFrom !== Layer.prototype.buildFrom)
+  const takesOne =
+    isBuiltin(layer) || own === Layer.prototype.build || layer.buildFrom !== Layer.prototype.buildFrom;
+  if (takesOne && !layer.buildsOfSeveral)
     throw new InvalidArgumentError(
       `build takes the shape of the inputs alone, got ${shown(more[0])} as well`,
       layer.name,

@@ -3,6 +3,7 @@ import { DataLossError, InvalidArgumentError } from '@eagre/core';
 import { isPlain } from '@eagre/core/internal';
 import { encodeHdf5, type FileParts, readHdf5, unzip, zipParts } from '@eagre/formats';
 import { mostUnpacked } from '@eagre/formats/internal';
+import type { Layer } from '../layer/layer.ts';
 import type { Model } from '../models/model.ts';
 import { kerasJson } from './keras-json.ts';
 import { isPlainPath, loadState, saveState } from './keras-state.ts';
@@ -22,7 +23,7 @@ export type ArchiveFiles = ReadonlyMap<string, Uint8Array>;
 
 /** The files that a model is saved as, in Keras's order. */
 export function archiveOf(
-  model: Model,
+  model: Layer,
 ): readonly (readonly [name: string, content: FileParts | Uint8Array])[] {
   const text = (value: unknown): Uint8Array => new TextEncoder().encode(kerasJson(value));
   const config = text(serializedModel(model));
@@ -37,7 +38,7 @@ export function archiveOf(
 }
 
 /** The bytes of a `.keras` file. */
-export function encodeArchive(model: Model): FileParts {
+export function encodeArchive(model: Layer): FileParts {
   return zipParts(archiveOf(model));
 }
 

@@ -18,7 +18,8 @@ import {
   replaceFolder,
   restoreFolder,
 } from '@eagre/formats/internal';
-import type { Model } from '../models/model.ts';
+import type { Layer } from '../layer/layer.ts';
+import { Model } from '../models/model.ts';
 import {
   ASSETS,
   archiveOf,
@@ -95,7 +96,7 @@ export async function writeWhole(path: string, parts: FileParts, op: string): Pr
 
 /** Writes a model, whole or not at all. */
 export async function saveModel(
-  model: Model,
+  model: Layer,
   path: string,
   { overwrite = true, zipped = true, includeOptimizer = true }: SaveOptions,
 ): Promise<void> {
@@ -117,7 +118,7 @@ export async function saveModel(
         : `the path must end in .keras, or in .h5 for Keras's older format, got ${path}`,
     );
   checkOverwrite(path, overwrite, 'saveModel');
-  const missing = unbuilt(model);
+  const missing = model instanceof Model ? unbuilt(model) : undefined;
   if (missing !== undefined)
     console.warn(
       missing === model
@@ -125,6 +126,7 @@ export async function saveModel(
         : `${path}: '${missing.name}' is not built, as nothing has called it, so the file has no weights of it`,
     );
   if (isLegacy(path) && zipped) {
+    if (!(model instanceof Model)) return refuse(`a ${model.constructor.name} is kept in .keras files alone`);
     console.warn(`${path}: ${LEGACY}`);
     await writeWhole(path, encodeLegacyModel(model, includeOptimizer), 'saveModel');
   } else if (zipped) await writeWhole(path, encodeArchive(model), 'saveModel');
@@ -132,7 +134,7 @@ export async function saveModel(
 }
 
 /** The files of a model in a folder, which appears as a whole. */
-async function writeFolder(model: Model, path: string): Promise<void> {
+async function writeFolder(model: Layer, path: string): Promise<void> {
   const fs = nodeBuiltin('node:fs');
   const { dirname, join, resolve } = nodeBuiltin('node:path');
   const files = archiveOf(model);

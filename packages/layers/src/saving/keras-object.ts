@@ -104,6 +104,16 @@ export abstract class KerasObject extends Callable {
   getConfig(): Record<string, unknown> {
     return configOf(this);
   }
+  /** A new one of the options that `getConfig` gave, here or in Keras. */
+  static fromConfig<T extends KerasObject>(
+    this: new (
+      options?: never,
+    ) => T,
+    config: Readonly<Record<string, unknown>>,
+  ): T {
+    // biome-ignore lint/complexity/noThisInStatic: of the class that it is called on
+    return new this(optionsFrom(config, this) as never);
+  }
   /** What `JSON.stringify` writes: the class and its options, as in files of Keras. `get` reads it. */
   toJSON(): SerializedObject {
     return serializedObject(this, this.module);

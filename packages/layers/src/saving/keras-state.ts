@@ -42,7 +42,7 @@ const called = (object: Saveable, path: string): string =>
  * The state of a model as it is now: later steps of training do not change it.
  * @throws UnimplementedError for weights in places that the file has no path for
  */
-export function saveState(model: Model): SavedState {
+export function saveState(model: Layer): SavedState {
   const weights = new Hdf5GroupBuilder();
   const assets = new Map<string, Uint8Array>();
   const done = new Set<Saveable>();
@@ -127,7 +127,7 @@ export interface LoadStateOptions {
  * Gives a model the state of a file. All of it is read and checked first.
  * @throws InvalidArgumentError where names, numbers or shapes do not fit; the model stays as it was.
  */
-export function loadState(model: Model, root: Hdf5Group, options: LoadStateOptions): void {
+export function loadState(model: Layer, root: Hdf5Group, options: LoadStateOptions): void {
   const loading = new Loading(model, root, options);
   loading.find();
   loading.assign();
@@ -135,7 +135,7 @@ export function loadState(model: Model, root: Hdf5Group, options: LoadStateOptio
 
 /** The loading of one file. */
 class Loading {
-  readonly #model: Model;
+  readonly #model: Layer;
   readonly #root: Hdf5Group;
   readonly #options: LoadStateOptions;
   readonly #assets: ReadonlyMap<string, Record<string, Uint8Array>>;
@@ -145,7 +145,7 @@ class Loading {
   readonly #plans: Plan[] = [];
   readonly #optimizers: (readonly [Optimizer, string, Values])[] = [];
 
-  constructor(model: Model, root: Hdf5Group, options: LoadStateOptions) {
+  constructor(model: Layer, root: Hdf5Group, options: LoadStateOptions) {
     this.#model = model;
     this.#root = root;
     this.#options = options;
@@ -219,7 +219,7 @@ class Loading {
 
   /** Of another number of values an optimizer keeps its own, as in Keras. */
   #planOptimizer(optimizer: Optimizer, path: string, values: Values): void {
-    const isOwn = this.#model.compiled && optimizer === this.#model.optimizer;
+    const isOwn = (this.#model as Partial<Model>).compiled && optimizer === (this.#model as Model).optimizer;
     // One that has not trained yet makes its variables, so that training goes on from the file.
     if (isOwn && !optimizer.built && values.size > optimizer.variables.length)
       optimizer.build(this.#model.trainableVariables);
@@ -263,7 +263,7 @@ export interface Plan {
 type Values = ReadonlyMap<string, Hdf5Dataset>;
 
 /** Visits each object once. */
-function walkOnce(model: Model, visit: (object: Saveable) => void): void {
+function walkOnce(model: Layer, visit: (object: Saveable) => void): void {
   const seen = new Set<Saveable>();
   walkSaveables(model, (object) => {
     if (seen.has(object)) return false;

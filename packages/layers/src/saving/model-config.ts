@@ -1,5 +1,6 @@
 // Models of configurations in files.
 import { DataLossError, InvalidArgumentError } from '@eagre/core';
+import type { Layer } from '../layer/layer.ts';
 import { Model } from '../models/model.ts';
 import {
   deserializeLayer,
@@ -30,7 +31,7 @@ export function checkDepth(value: unknown, what: string): void {
 }
 
 /** A model as a file holds it. */
-export function serializedModel(model: Model): SerializedLayer {
+export function serializedModel(model: Layer): SerializedLayer {
   return sharingObjects(() => serializeLayer(model));
 }
 
@@ -43,6 +44,7 @@ export function modelOfConfig(
   const model = readingObjects(safeMode, () =>
     withCustomObjects(customObjects, () => deserializeLayer(compile ? config : uncompiled)),
   );
-  if (model instanceof Model) return model;
+  // `FeatureSpace.load` gives the latter its type.
+  if (model instanceof Model || model.isSavedAlone) return model as Model;
   throw new InvalidArgumentError(`${file} is of no model, but of a ${model.constructor.name}`, 'loadModel');
 }

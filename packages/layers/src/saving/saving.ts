@@ -83,7 +83,7 @@ export const loadWeightsOptionNames: OptionNames<LoadWeightsOptions> = {
 };
 
 /** Writes a whole model. */
-export async function save(model: Model, path: unknown, options: SaveOptions): Promise<void> {
+export async function save(model: Layer, path: unknown, options: SaveOptions): Promise<void> {
   checkPath(path, 'the path of the model');
   for (const name of ['overwrite', 'zipped', 'includeOptimizer'] as const)
     checkFlag(options[name] ?? true, name, 'save');
@@ -266,7 +266,7 @@ export function builtWeights(model: Model, what: string): NamedWeight[] {
 }
 
 /** @internal The first layer, the model itself included, that will make weights only when it is called. */
-export function unbuilt(model: Model): Layer | undefined {
+export function unbuilt(model: Layer): Layer | undefined {
   return [model, ...model.submodules].find(
     (m): m is Layer => m instanceof Layer && (m === model ? !m.built : m.awaitsBuild),
   );

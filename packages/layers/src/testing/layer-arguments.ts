@@ -61,3 +61,28 @@ export const layerClasses: readonly (readonly [name: string, Class: Class])[] = 
     return made.prototype instanceof layers.Layer && made.name === name && name !== 'TFSMLayer';
   })
   .map(([name, c]) => [name, c as unknown as Class]);
+
+export type Sizes = readonly number[];
+/** Sizes behind the batch that one layer or another takes: of one input, of a list, or of several inputs. */
+export const inputSizes: readonly (readonly Sizes[])[] = [
+  [[4]],
+  [[6, 4]],
+  [[6, 6, 3]],
+  [[6, 6, 6, 3]],
+  [[5, 6, 6, 3]],
+  [[5, 6, 6, 6, 3]],
+  [[1]],
+  [[64]],
+  [[2100]],
+  [[600, 1]],
+  [[2], [2]],
+  [
+    [6, 4],
+    [6, 4],
+  ],
+  [
+    [6, 4],
+    [6, 4],
+    [6, 4],
+  ],
+];

@@ -7,7 +7,7 @@ import {
   type StepScheduler,
   tree,
 } from '@eagre/core/internal';
-import type { Logs } from '../callbacks/callback.ts';
+import type { Logs, PredictLogs } from '../callbacks/callback.ts';
 import type { CallbackRun } from '../callbacks/callback-run.ts';
 import type { ProgressBar } from '../callbacks/progress.ts';
 import { flat, type Tensors } from '../layer/batch-tensors.ts';
@@ -115,12 +115,15 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
   const checkSignal = signalChecker(options.signal, 'predict');
   await runStandalone('Predict', model, batches, options, checkSignal, async (callbacks, bar) => {
     await callbacks.call((c) => c.onPredictBegin());
+    const told = callbacks.readsBatches('predict');
+    const last: (readonly Tensor[])[] = [];
     const execution: Execution = {
       begin: (index) => callbacks.call((c) => c.onPredictBatchBegin(index)),
       run: (batch) => {
         const y =
           strategy === null ? runPredictStep(model, batch.x) : predictTogether(model, strategy, batch.x);
         shape ??= y;
+        if (told) last.push(flat(y));
         const taken = new Set(tree.leavesOf(batch.x, 'predict'));
         // What an output shares with the batch, or with another output, goes when that goes.
         const own = (t: unknown): unknown => {
@@ -133,7 +136,13 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
         });
       },
       end: async (index) => {
-        await callbacks.call((c) => c.onPredictBatchEnd(index, {}));
+        // Of several steps in one go, all outputs.
+        const of = last.splice(0);
+        const outputs = of[0]?.map((_, i) => joinedRows(of.map((list) => list[i] as Tensor))) ?? [];
+        const logs = (): PredictLogs => ({
+          outputs: tree.pack(shape, outputs, 'predict', tree.wholeComposites) as Tensors,
+        });
+        await callbacks.call((c) => c.onPredictBatchEnd(index, told ? logs() : nothing));
         bar?.onTrainBatchEnd(index, {});
       },
       logs: () => ({}),
@@ -147,7 +156,7 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
     throw error;
   });
   const all = outputs.map((parts) => {
-    const joined = kindOf(parts[0]) === 'sparse' ? joinSparse(parts) : concat(parts, 0);
+    const joined = joinedRows(parts);
     release([parts]);
     return joined;
   });
@@ -161,6 +170,18 @@ function predictTogether(model: Model, strategy: DistributionStrategy, x: Tensor
   const joined = leaves[0].map((_, i) => strategy.joinRows(leaves.map((list) => list[i])));
   return tree.pack(parts[0], joined, 'predict') as Tensors;
 }
+
+/** The rows of all batches. Of one batch they are another tensor of the same values, so that both may be disposed. */
+function joinedRows(parts: readonly Tensor[]): Tensor {
+  if (parts.length === 1)
+    return tree.mapLeaves(parts[0], 'predict', (t) =>
+      aliasTensor(t as Tensor, (t as Tensor).shape),
+    ) as Tensor;
+  return kindOf(parts[0]) === 'sparse' ? joinSparse(parts) : concat(parts, 0);
+}
+
+/** What those are told who do not listen. */
+const nothing: PredictLogs = { outputs: [] };
 
 const joinSparse = (parts: readonly Tensor[]): Tensor =>
   sparse.concat(0, parts as unknown as SparseTensor[]) as unknown as Tensor;

@@ -93,8 +93,34 @@ export class MultiHeadAttention extends ProjectedAttention {
     };
   }
 
-  override build(inputShape: Shapes): void {
-    const [query, value, key] = this.shapes(inputShape);
+  /** The projection of queries: `query`. */
+  get queryDense(): Projection {
+    return this.query;
+  }
+  /** The projection of keys: `key`. */
+  get keyDense(): Projection {
+    return this.key;
+  }
+  /** The projection of values: `value`. */
+  get valueDense(): Projection {
+    return this.value;
+  }
+  /** The projection of what attention makes of them: `attentionOutput`. */
+  get outputDense(): Projection {
+    return this.attentionOutput;
+  }
+
+  /**
+   * Makes the weights.
+   * @param queryShape the shape of the queries, which is that of values and keys unless given; or the list of all two or three
+   */
+  override build(
+    queryShape: Shapes,
+    _valueShape?: PartialShape | null,
+    _keyShape?: PartialShape | null,
+  ): void {
+    // `ensureBuilt` has made one list of them.
+    const [query, value, key] = this.shapes(queryShape);
     const n = knownSize(this, query, -1);
     const heads = this.numHeads;
     this.query = this.projection('query', [n], [heads, this.keyDim]);

@@ -87,8 +87,22 @@ export class GroupQueryAttention extends ProjectedAttention {
     };
   }
 
-  override build(inputShape: Shapes): void {
-    const [query, value, key] = this.shapes(inputShape);
+  /** How many heads of queries share one of keys and values. */
+  get numRepeats(): number {
+    return this.numQueryHeads / this.numKeyValueHeads;
+  }
+
+  /**
+   * Makes the weights.
+   * @param queryShape the shape of the queries, which is that of values and keys unless given; or the list of all two or three
+   */
+  override build(
+    queryShape: Shapes,
+    _valueShape?: PartialShape | null,
+    _keyShape?: PartialShape | null,
+  ): void {
+    // `ensureBuilt` has made one list of them.
+    const [query, value, key] = this.shapes(queryShape);
     const n = knownSize(this, query, -1);
     const all = [this.numQueryHeads, this.headDim];
     const shared = [this.numKeyValueHeads, this.headDim];

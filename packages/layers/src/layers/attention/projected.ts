@@ -39,13 +39,13 @@ import {
   addEightBits,
   addQuantized,
   eightBits,
-  loraOf,
   noteInputs,
   productOfIntegers,
   toIntegers,
 } from '../core/adapted.ts';
 import { biasBesideEightBits, productOfEightBits } from '../core/eight-bit-floats.ts';
 import type { MatrixForm } from '../core/four-bits.ts';
+import { loraOf } from '../core/lora.ts';
 import { recipe } from '../options.ts';
 import { Dropout } from '../regularization/regularization.ts';
 
@@ -197,6 +197,12 @@ export interface AttentionCallOptions extends CallOptions {
   readonly returnAttentionScores?: boolean;
 }
 
+/** The shapes of query, value and key, of what `build` was given. */
+function shapesGiven(query: Shapes, value?: PartialShape | null, key?: PartialShape | null): Shapes {
+  const more = [value, key].filter((shape) => shape !== undefined && shape !== null);
+  return more.length === 0 ? query : [query as PartialShape, ...more];
+}
+
 /** Query, key and value are projected to heads [batch, time, heads, n], and what attention makes of them is projected back. */
 export abstract class ProjectedAttention extends Layer {
   declare readonly dropout: number;
@@ -217,6 +223,15 @@ export abstract class ProjectedAttention extends Layer {
     super(options);
     const { dropout, seed, dtypePolicy: dtype } = this;
     this.#drop = dropout > 0 ? new Dropout(dropout, { seed, dtype }) : null;
+  }
+
+  /** @internal */
+  override get buildsOfSeveral(): boolean {
+    return true;
+  }
+  /** @internal */
+  override ensureBuilt(shape: Shapes, [value, key]: readonly (PartialShape | null | undefined)[] = []): void {
+    super.ensureBuilt(shapesGiven(shape, value, key));
   }
 
   /** What checkpoints save: Keras has private names for the projections. */

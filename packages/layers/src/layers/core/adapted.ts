@@ -10,19 +10,9 @@ import {
   type TensorLike,
   UnimplementedError,
   type Variable,
-  zeros,
 } from '@eagre/core';
-import {
-  defineMethods,
-  inScope,
-  isFloating,
-  type Option,
-  type OptionNames,
-  orNull,
-} from '@eagre/core/internal';
+import { defineMethods, inScope, isFloating, type Option } from '@eagre/core/internal';
 import type { CalibratedConfig } from '../../calibrated-quantizers.ts';
-import type { ConstraintFunction } from '../../constraints.ts';
-import { get as getInitializer, type InitializerLike } from '../../initializers/initializers.ts';
 import {
   DTypePolicyMap,
   Int4DTypePolicy,
@@ -30,7 +20,6 @@ import {
   policyOfMode,
   QuantizedFloat8DTypePolicy,
 } from '../../layer/dtype-policy.ts';
-import { freezeLater } from '../../layer/inside.ts';
 import { checkBuilt, Layer, noteChange } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
 import {
@@ -41,10 +30,7 @@ import {
   QuantizationConfig,
   type Quantizer,
 } from '../../quantizers.ts';
-import type { RegularizerFunction } from '../../regularizers.ts';
 import { serializedConfig } from '../../saving/quantization-config.ts';
-import { fail } from '../common.ts';
-import { integer, positive } from '../options.ts';
 import type { EightBits, Scaled } from './eight-bit-floats.ts';
 import {
   type Calibration,
@@ -63,34 +49,26 @@ import {
   productOfFourBits,
   shapesOf,
 } from './four-bits.ts';
+import {
+  addLora,
+  baseOf,
+  checkLora,
+  type Fields,
+  forgetLora,
+  hide,
+  type LargeWeight,
+  type LoraOptions,
+  loraOf,
+  loraOptionNames,
+  type OwnLoraOptions,
+  ownLoraOptions,
+  withLora,
+} from './lora.ts';
 
-export interface LoraOptions {
-  /** What the product of the small matrices is multiplied by, times the rank; the rank unless given, which makes 1. */
-  readonly loraAlpha?: number | null;
-  /** Of the first matrix; `heUniform` unless given. */
-  readonly aInitializer?: InitializerLike;
-  /** Of the second matrix; `zeros` unless given, with which nothing changes at first. */
-  readonly bInitializer?: InitializerLike;
-}
-
-/** Of `enableLora`. */
-export const loraOptionNames: OptionNames<LoraOptions> = {
-  loraAlpha: true,
-  aInitializer: true,
-  bInitializer: true,
-};
-
-export interface AdaptedOptions {
-  /** Trains two matrices of this rank instead of the large one, as `enableLora` does; none unless given. */
-  readonly loraRank?: number | null;
-  /** What their product is multiplied by, times the rank; the rank unless given. */
-  readonly loraAlpha?: number | null;
+export interface AdaptedOptions extends OwnLoraOptions {
   /** How a layer of the policy `int8_from_float32` or `int4/128_from_float32` quantizes. */
   readonly quantizationConfig?: QuantizationConfig | null;
 }
-
-/** The large weight of a layer. */
-type LargeWeight = 'kernel' | 'embeddings';
 
 /** The options of `AdaptedOptions`. */
 export const adaptedOptions: {
@@ -98,47 +76,9 @@ export const adaptedOptions: {
   readonly loraAlpha: Option<number | null>;
   readonly quantizationConfig: Option<QuantizationConfig | null>;
 } = {
-  // Configurations leave it out where there is none, as Keras's do.
-  loraRank: { ...orNull(integer()), write: (value) => value ?? undefined },
-  loraAlpha: {
-    read: (given, name, of) => {
-      const { loraRank } = of as AdaptedLayer;
-      return given === undefined || given === null ? loraRank : positive().read(given, name, of);
-    },
-    write: (value) => value ?? undefined,
-  },
+  ...ownLoraOptions,
   quantizationConfig: serializedConfig,
 };
-
-type Fields = Record<string, unknown>;
-/** A field that nobody lists. */
-function hide(layer: Layer, name: string, value: unknown): void {
-  Object.defineProperty(layer, name, { value, writable: true, enumerable: false, configurable: true });
-}
-
-// ---- LoRA
-
-/** The two small matrices; null without. */
-export interface LoraParts {
-  readonly a: Variable;
-  readonly b: Variable;
-  /** What their product counts. */
-  readonly scale: number;
-}
-
-/** The small matrices of a layer; null without. */
-export function loraOf(layer: AdaptedLayer): LoraParts | null {
-  return ((layer as unknown as Fields)['_lora'] as LoraParts | undefined) ?? null;
-}
-
-// Each call reads one: to make the name then takes longer than to find it.
-const baseNames = { kernel: '_kernel', embeddings: '_embeddings' } as const;
-
-/** The variable behind `kernel`, which is a sum after `enableLora`. */
-export function baseOf(layer: Layer, name: LargeWeight): Variable | undefined {
-  const fields = layer as unknown as Fields;
-  return (fields[baseNames[name]] ?? fields[name]) as Variable | undefined;
-}
 
 /** A layer whose large weight can be quantized, and have LoRA beside it. */
 export abstract class AdaptedLayer extends Layer {
@@ -194,15 +134,12 @@ export abstract class AdaptedLayer extends Layer {
   enableLora(rank: number, options?: LoraOptions | null): void;
   enableLora(options: { readonly rank: number } & LoraOptions): void;
   enableLora(rank: unknown, options?: LoraOptions | null): void {
-    checkBuilt(this);
-    if (loraOf(this) !== null)
-      throw new FailedPreconditionError('LoRA is already enabled, which can be done once', this.name);
+    const checked = checkLora(this, rank);
     if (this.quantizationMode === 'float8')
       throw new UnimplementedError('LoRA beside floats of 8 bits', this.name);
     if (isCalibrated(this))
       throw new UnimplementedError(`LoRA beside weights of ${this.quantizationMode}`, this.name);
-    integer().read(rank, 'rank', this);
-    this.#addLora(rank as number, options ?? {});
+    this.#addLora(checked, options ?? {});
   }
   /** @internal Makes the small matrices that the options asked for; at the end of `build`. */
   protected addOwnLora(): void {
@@ -211,46 +148,10 @@ export abstract class AdaptedLayer extends Layer {
 
   #addLora(rank: number, options: LoraOptions): void {
     const name = this.largeWeight;
-    const fields = this as unknown as Fields;
-    if (((fields[`${name}Constraint`] ?? null) as ConstraintFunction | null) !== null)
-      fail(this, `cannot have LoRA beside the constraint of its ${name}; leave out ${name}Constraint`);
-    const alpha =
-      options.loraAlpha === undefined || options.loraAlpha === null
-        ? rank
-        : positive().read(options.loraAlpha, 'loraAlpha', this);
-    const base = fields[name] as Variable;
-    const make = (part: 'a' | 'b', shape: Shape, initializer: InitializerLike): Variable =>
-      this.addWeight({
-        name: `lora_${name}_${part}`,
-        shape,
-        initializer: getInitializer(initializer),
-        dtype: 'float32',
-        regularizer: fields[`${name}Regularizer`] as RegularizerFunction | null,
-      });
     // Of 4 bits two share a place.
-    const { shape } = this.quantizationMode === 'int4' ? fourBits(this) : base;
-    const a = make('a', [...shape.slice(0, -1), rank], options.aInitializer ?? 'heUniform');
-    const b = make('b', [rank, shape.at(-1) as number], options.bInitializer ?? 'zeros');
-    const scale = alpha / rank;
-    const title = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
-    fields[`lora${title}A`] = a;
-    fields[`lora${title}B`] = b;
-    freezeLater(base);
-    hide(this, `_${name}`, base);
-    hide(this, '_lora', { a, b, scale } satisfies LoraParts);
-    fields['loraRank'] = rank;
-    fields['loraAlpha'] = alpha;
-    Object.defineProperty(this, name, {
-      configurable: true,
-      enumerable: false,
-      get: () =>
-        inScope(() => {
-          const floats = this.#floats(baseOf(this, name) as Variable);
-          const sum = floats.add(a.matmul(b).mul(scale).cast(floats.dtype));
-          return sum.cast(this.computeDtype);
-        }),
-    });
-    noteChange();
+    const { shape } =
+      this.quantizationMode === 'int4' ? fourBits(this) : ((this as unknown as Fields)[name] as Variable);
+    addLora(this, rank, options, { name, shape, floats: (base) => this.#floats(base) });
   }
   /** @internal As Keras's files have them: the large weight, its scale and what else it needs at the end, and not what LoRA adds. */
   override get fileVariables(): Variable[] {
@@ -270,8 +171,7 @@ export abstract class AdaptedLayer extends Layer {
     const lora = loraOf(this);
     const base = baseOf(this, this.largeWeight);
     if (lora === null || base === undefined) return;
-    const { a, b, scale } = lora;
-    const merged = this.#floats(base).add(a.matmul(b).mul(scale).cast(this.computeDtype));
+    const merged = withLora(this.#floats(base), lora);
     const into = store as Record<string, TensorLike>;
     if (this.quantizationMode === null || this.quantizationMode === 'float8')
       into['0'] = merged.cast(base.dtype);
@@ -290,8 +190,7 @@ export abstract class AdaptedLayer extends Layer {
   }
   /** @internal What was loaded has what LoRA had added before. */
   override finishLoading(): void {
-    const lora = loraOf(this);
-    for (const part of lora === null ? [] : [lora.a, lora.b]) part.assign(zeros(part.shape, part.dtype));
+    forgetLora(this);
   }
   /** The large weight as floats. */
   #floats(base: Variable): Tensor {

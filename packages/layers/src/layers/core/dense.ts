@@ -39,13 +39,13 @@ import {
   addEightBits,
   addQuantized,
   eightBits,
-  loraOf,
   noteInputs,
   productOfIntegers,
   shapeOfWeight,
   toIntegers,
 } from './adapted.ts';
 import { biasBesideEightBits, productOfEightBits } from './eight-bit-floats.ts';
+import { loraOf } from './lora.ts';
 
 export interface DenseOptions extends LayerOptions, KernelOptions, BiasOptions, AdaptedOptions {
   /** Applied to the result; none by default. */

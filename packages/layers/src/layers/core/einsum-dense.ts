@@ -39,9 +39,7 @@ import {
   adaptedOptions,
   addEightBits,
   addQuantized,
-  baseOf,
   eightBits,
-  loraOf,
   noteInputs,
   productOfIntegers,
   shapeOfWeight,
@@ -49,6 +47,7 @@ import {
 } from './adapted.ts';
 import { biasBesideEightBits, productOfEightBits } from './eight-bit-floats.ts';
 import type { MatrixForm } from './four-bits.ts';
+import { baseOf, loraOf } from './lora.ts';
 
 export interface EinsumDenseOptions
   extends LayerOptions,

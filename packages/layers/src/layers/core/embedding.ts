@@ -31,13 +31,12 @@ import {
   type AdaptedOptions,
   adaptedOptions,
   addQuantized,
-  baseOf,
   fourBits,
-  loraOf,
   quantizedOf,
   toIntegers,
 } from './adapted.ts';
 import { floatsOf, type MatrixForm } from './four-bits.ts';
+import { baseOf, loraOf } from './lora.ts';
 
 export interface EmbeddingOptions extends LayerOptions, AdaptedOptions {
   /** `uniform`, between -0.05 and 0.05 by default. */

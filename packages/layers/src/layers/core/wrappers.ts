@@ -1,6 +1,14 @@
 // Layers around a layer.
 
-import { concat, type PartialShape, stack, swapAxes, type Tensor, type TensorLike } from '@eagre/core';
+import {
+  concat,
+  type PartialShape,
+  stack,
+  swapAxes,
+  type Tensor,
+  type TensorLike,
+  type Variable,
+} from '@eagre/core';
 import {
   argumentsOf,
   context,
@@ -133,6 +141,24 @@ export class Bidirectional extends Layer {
       ...nestedStates(cell, all.slice(n, n + each)),
       ...nestedStates(this.backwardLayer.cell, all.slice(n + each)),
     ];
+  }
+
+  /** Whether both layers give an output for each step. */
+  get returnSequences(): boolean {
+    return this.forwardLayer.returnSequences;
+  }
+  /** Whether both layers return their states, too. */
+  get returnState(): boolean {
+    return this.forwardLayer.returnState;
+  }
+  /** Whether both layers hold their states from call to call. */
+  get stateful(): boolean {
+    return this.forwardLayer.stateful;
+  }
+  /** What both layers hold from call to call, first those of the forward layer; null unless both do. */
+  get states(): readonly Variable[] | null {
+    const [forth, back] = [this.forwardLayer.states, this.backwardLayer.states];
+    return forth === null || back === null ? null : [...forth, ...back];
   }
 
   /** Has both layers forget their states. */

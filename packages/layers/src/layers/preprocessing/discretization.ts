@@ -1,4 +1,4 @@
-import { constant, type PartialShape, type Tensor, where } from '@eagre/core';
+import { constant, type PartialShape, type Tensor, type TensorLike, where } from '@eagre/core';
 import { argumentsOf, defineMethods, type Option, takesOptions, toTensor } from '@eagre/core/internal';
 import { onValues, takesKinds } from '../../layer/kinds.ts';
 import { type FromConfig, Layer, type LayerOptions, ownsTemporaries, type Specs } from '../../layer/layer.ts';
@@ -45,6 +45,8 @@ export class Discretization extends Layer {
   declare readonly sparse: boolean;
   /** Those that were given, or that `adapt` has found. */
   declare binBoundaries: readonly number[] | null;
+  /** What `updateState` has seen. */
+  #summary: Summary = { values: [], weights: [] };
 
   constructor(
     ...args: [
@@ -61,13 +63,29 @@ export class Discretization extends Layer {
   /** Finds boundaries so that numBins bins are about equally full of the examples. */
   adapt(data: AdaptData | { readonly data: AdaptData }): void;
   adapt(data: AdaptData): void {
-    const { numBins, epsilon } = this;
-    if (numBins === null) fail(this, 'was given binBoundaries, so there is nothing to adapt');
-    let summary: Summary = { values: [], weights: [] };
-    for (const batch of adaptBatches(this, data))
-      summary = compressed(merged(summarized(toTensor(batch), epsilon), summary), epsilon);
-    if (summary.values.length === 0) fail(this, 'needs at least one batch to adapt to');
-    this.binBoundaries = compressed(summary, 1 / numBins).values.slice(0, -1);
+    this.resetState();
+    for (const batch of adaptBatches(this, data)) this.updateState(batch);
+    if (this.#summary.values.length === 0) fail(this, 'needs at least one batch to adapt to');
+    this.finalizeState();
+  }
+  /** Takes in one batch of examples: what `adapt` does for each. `finalizeState` makes boundaries of all of them. */
+  updateState(data: TensorLike | { readonly data: TensorLike }): void;
+  updateState(data: TensorLike): void {
+    this.#binsToFind();
+    const { epsilon } = this;
+    this.#summary = compressed(merged(summarized(toTensor(data), epsilon), this.#summary), epsilon);
+  }
+  /** Forgets what `updateState` has taken in; the boundaries in use stay. */
+  resetState(): void {
+    this.#summary = { values: [], weights: [] };
+  }
+  /** Makes the boundaries of what `updateState` has taken in; nothing where it was not called. */
+  finalizeState(): void {
+    if (this.#summary.values.length === 0) return;
+    this.binBoundaries = compressed(this.#summary, 1 / this.#binsToFind()).values.slice(0, -1);
+  }
+  #binsToFind(): number {
+    return this.numBins ?? fail(this, 'was given binBoundaries, so there is nothing to adapt');
   }
 
   override call(inputs: Tensor): Tensor {
@@ -97,6 +115,9 @@ export class Discretization extends Layer {
 }
 defineMethods(Discretization.prototype, 'Discretization', {
   adapt: { positional: ['data'], objects: ['data'] },
+  updateState: { positional: ['data'], objects: ['data'] },
+  resetState: {},
+  finalizeState: {},
 });
 
 /** How many of ascending boundaries are at most x, all where x is NaN: a search by halves, all elements at once. */

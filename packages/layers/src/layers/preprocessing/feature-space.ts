@@ -151,6 +151,10 @@ export interface FeatureSpaceOptions {
   readonly numDiscretizationBins?: number;
   readonly name?: string | null;
 }
+export interface FeatureSpaceSaveOptions {
+  /** Whether a file that is there already is replaced; true by default. */
+  readonly overwrite?: boolean;
+}
 /** All arguments of `FeatureSpace`, by name. */
 export interface FeatureSpaceArguments extends FeatureSpaceOptions {
   /** What each column is. */
@@ -635,10 +639,41 @@ export class FeatureSpace extends Layer {
       const layer = this.features[name]?.preprocessor;
       if (layer !== undefined && !layer.built && isPlain(of)) layer.buildFromConfig(of);
     }
+    // What they have learned follows from the file.
+    this.#adapted = true;
   }
   /** @internal */
   override get kerasNames(): Partial<SerializedObject> {
     return { module: 'keras.utils' };
+  }
+  /** @internal */
+  override get isSavedAlone(): boolean {
+    return true;
+  }
+
+  /**
+   * Writes the features and what their layers have learned in a `.keras` file, which Keras reads too, whole or not at all.
+   * @throws (the promise) InvalidArgumentError for another path, and where `overwrite` is false and there is a file.
+   */
+  save(filepath: string, options?: FeatureSpaceSaveOptions): Promise<void>;
+  save(options: { readonly filepath: string } & FeatureSpaceSaveOptions): Promise<void>;
+  async save(filepath: unknown, options: FeatureSpaceSaveOptions = {}): Promise<void> {
+    const { save } = await import('../../saving/saving.ts');
+    await save(this, filepath, options);
+  }
+  /**
+   * The feature space of a file that `save` wrote, here or in Keras; it needs no `adapt`. `loadModel` reads such files, too.
+   * @param filepath a path, in a page a URL, or the bytes of the file
+   * @throws (the promise) NotFoundError without such a file, InvalidArgumentError for a file of something else.
+   */
+  static async load(filepath: string | Uint8Array): Promise<FeatureSpace> {
+    const { loadModel } = await import('../../saving/keras-files.ts');
+    const found: unknown = await loadModel(filepath, {});
+    if (found instanceof FeatureSpace) return found;
+    throw new InvalidArgumentError(
+      `the file is of a ${(found as object).constructor.name}, not of a FeatureSpace`,
+      'FeatureSpace.load',
+    );
   }
 }
 export interface FeatureSpace {
@@ -671,11 +706,13 @@ function* batchesOf(rows: Iterable<Tensor>): Generator<Tensor> {
 defineMethods(FeatureSpace, 'FeatureSpace', {
   cross: { positional: ['featureNames', 'crossingDim'], options: { outputMode: true } },
   feature: { positional: ['dtype', 'preprocessor', 'outputMode'] },
+  load: { positional: ['filepath'] },
 });
 defineMethods(FeatureSpace.prototype, 'FeatureSpace', {
   adapt: { positional: ['dataset'], objects: ['dataset'] },
   getInputs: {},
   getEncodedFeatures: {},
+  save: { positional: ['filepath'], options: { overwrite: true } },
 });
 takesOptions<FeatureSpaceArguments, FeatureSpace>(
   {

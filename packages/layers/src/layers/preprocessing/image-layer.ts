@@ -117,6 +117,24 @@ export abstract class ImageLayer extends Layer {
     return back(this.transformMasks(batch, transformation));
   }
 
+  /** One image [h, w, c] changed as a transformation says. */
+  transformSingleImage(image: Tensor, transformation: Transformation | null, training = true): Tensor {
+    return this.transformImages(image, transformation, training);
+  }
+  /** The label of one image, without a batch axis, changed as a transformation says. */
+  transformSingleLabel(label: Tensor, transformation: Transformation | null, training = true): Tensor {
+    const batch = expandDims(toTensor(label), 0);
+    return squeeze(this.transformLabels(batch, transformation, training), 0);
+  }
+  /** The segmentation mask [h, w, c] of one image changed as a transformation says. */
+  transformSingleSegmentationMask(
+    mask: Tensor,
+    transformation: Transformation | null,
+    training = true,
+  ): Tensor {
+    return this.transformSegmentationMasks(mask, transformation, training);
+  }
+
   override call(inputs: Tensor | ImageData, { training }: CallOptions = {}): LayerOutput {
     const on = training !== false;
     const transformation = this.getRandomTransformation(inputs, on);
@@ -193,6 +211,21 @@ defineMethods(ImageLayer.prototype, 'ImageLayer', {
   },
   transformSegmentationMasks: {
     positional: ['masks', 'transformation', 'training'],
+    required: 2,
+    objects: ['transformation'],
+  },
+  transformSingleImage: {
+    positional: ['image', 'transformation', 'training'],
+    required: 2,
+    objects: ['transformation'],
+  },
+  transformSingleLabel: {
+    positional: ['label', 'transformation', 'training'],
+    required: 2,
+    objects: ['transformation'],
+  },
+  transformSingleSegmentationMask: {
+    positional: ['mask', 'transformation', 'training'],
     required: 2,
     objects: ['transformation'],
   },

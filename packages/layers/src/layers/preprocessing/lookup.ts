@@ -112,6 +112,8 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
   #isKnown = false;
   #ofVocabulary: Tables | null = null;
   #expected = 0;
+  /** What `updateState` has counted. */
+  #counts: TokenCounts | null = null;
   /** The weight of each index. */
   #idf: readonly number[] = [];
 
@@ -193,18 +195,36 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
   /** Finds the tokens of examples, the most frequent first. Tensors of rank 1 are of one token for each example. */
   adapt(data: LookupData | { readonly data: LookupData }): void;
   adapt(data: LookupData): void {
-    const counts = new TokenCounts();
+    this.resetState();
     // A ragged tensor is an iterable of its rows too.
-    for (const batch of isStored(data) ? [data] : adaptBatches(this, data as AdaptData)) {
-      const x = this.#tokens(batch as TensorLike);
-      const rows = isStored(x)
-        ? storedRows(x)
-        : x.rank < 2
-          ? valuesOf(x).map((v) => [v])
-          : rowsOf(valuesOf(x), x.shape[0]);
-      for (const row of rows) counts.add(row);
-    }
-    this.learn(counts);
+    for (const batch of isStored(data) ? [data] : adaptBatches(this, data as AdaptData))
+      this.updateState(batch as TensorLike);
+    this.#counts ??= new TokenCounts();
+    this.finalizeState();
+  }
+  /** Counts the tokens of one batch of examples: what `adapt` does for each. `finalizeState` makes the vocabulary of all of them. */
+  updateState(data: TensorLike | Stored | { readonly data: TensorLike | Stored }): void;
+  updateState(data: TensorLike | Stored): void {
+    const x = this.#tokens(data as TensorLike);
+    const rows = isStored(x)
+      ? storedRows(x)
+      : x.rank < 2
+        ? valuesOf(x).map((v) => [v])
+        : rowsOf(valuesOf(x), x.shape[0]);
+    this.count(rows);
+  }
+  /** @internal Counts the tokens of rows. */
+  count(rows: Iterable<readonly Token[]>): void {
+    this.#counts ??= new TokenCounts();
+    for (const row of rows) this.#counts.add(row);
+  }
+  /** Forgets what `updateState` has counted; the vocabulary in use stays. */
+  resetState(): void {
+    this.#counts = null;
+  }
+  /** Takes the most frequent tokens that `updateState` has counted as the vocabulary; nothing where it was not called. */
+  finalizeState(): void {
+    if (this.#counts !== null) this.learn(this.#counts);
   }
   /** @internal Takes the most frequent tokens. */
   learn(counts: TokenCounts): void {
@@ -421,6 +441,9 @@ defineMethods(IndexLookup.prototype, 'IndexLookup', {
     objects: ['vocabulary', 'idfWeights'],
   },
   adapt: { positional: ['data'], objects: ['data'] },
+  updateState: { positional: ['data'], objects: ['data'] },
+  resetState: {},
+  finalizeState: {},
 });
 
 /** The tokens of each row, whatever is nested in it. */

@@ -175,6 +175,9 @@ export class Normalization extends Layer {
     this.adaptVariance?.assign(total.variance.cast(this.variableDtype));
   }
 
+  /** Nothing: the moments in use are always those of the weights. Keras's layer copies them here. */
+  finalizeState(): void {}
+
   #kept(shape: PartialShape): number[] {
     checkOne(this, shape);
     if (this.axis.some((a) => a < -shape.length || a >= shape.length))
@@ -215,6 +218,7 @@ function joined(a: Moments, b: Moments): Moments {
 
 defineMethods(Normalization.prototype, 'Normalization', {
   adapt: { positional: ['data'], objects: ['data'] },
+  finalizeState: {},
 });
 ownsTemporaries(Normalization);
 passesMask(Normalization);

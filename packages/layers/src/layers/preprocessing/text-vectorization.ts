@@ -36,7 +36,6 @@ import { layerOptions } from '../weights.ts';
 import { type AdaptData, adaptBatches } from './adapt-data.ts';
 import { checkSparse, modes, sparseFlag } from './categories.ts';
 import { checkNoPath, type LookupMode, limit, placed, StringLookup } from './lookup.ts';
-import { TokenCounts } from './vocabulary.ts';
 
 /** How texts are made alike before they are split. */
 export type Standardize =
@@ -215,9 +214,23 @@ export class TextVectorization extends Layer {
   /** Finds the vocabulary of texts, the most frequent tokens first. */
   adapt(data: AdaptData | { readonly data: AdaptData }): void;
   adapt(data: AdaptData): void {
-    const counts = new TokenCounts();
-    for (const batch of adaptBatches(this, data)) for (const text of this.#texts(batch)) counts.add(text);
-    this.#lookup.learn(counts);
+    this.#lookup.resetState();
+    this.#lookup.count([]);
+    for (const batch of adaptBatches(this, data)) this.updateState(batch);
+    this.#lookup.finalizeState();
+  }
+  /** Counts the tokens of one batch of texts: what `adapt` does for each. `finalizeState` makes the vocabulary of all of them. */
+  updateState(data: TensorLike | { readonly data: TensorLike }): void;
+  updateState(data: TensorLike): void {
+    this.#lookup.count(this.#texts(toTensor(data)));
+  }
+  /** Forgets what `updateState` has counted; the vocabulary in use stays. */
+  resetState(): void {
+    this.#lookup.resetState();
+  }
+  /** Takes the most frequent tokens that `updateState` has counted as the vocabulary; nothing where it was not called. */
+  finalizeState(): void {
+    this.#lookup.finalizeState();
   }
   /** The tokens in the order of their indices, those for padding and unknown ones first. */
   getVocabulary(includeSpecialTokens?: boolean): string[];
@@ -380,6 +393,9 @@ defineMethods(TextVectorization.prototype, 'TextVectorization', {
     objects: ['vocabulary', 'idfWeights'],
   },
   adapt: { positional: ['data'], objects: ['data'] },
+  updateState: { positional: ['data'], objects: ['data'] },
+  resetState: {},
+  finalizeState: {},
 });
 ownsTemporaries(TextVectorization);
 

@@ -234,6 +234,10 @@ export class RNN extends Layer {
     this.#forgotten = states === null;
   }
 
+  /** What a stateful layer holds from call to call; null before its first call, and of a layer that is not stateful. */
+  get states(): readonly Variable[] | null {
+    return this.#states;
+  }
   /** The same as `resetStates()`, which forgets them. */
   resetState(): void {
     this.resetStates();
