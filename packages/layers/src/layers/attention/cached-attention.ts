@@ -116,10 +116,10 @@ function seenFrom(at: Tensor, time: Dim, positions: Dim, isCausal: boolean): Ten
     .reshape(toShape([1, 1, isCausal ? time : 1, positions]));
 }
 export interface CachedMultiHeadAttention {
-  // Before the signatures without a cache, which take any options.
-  (
+  // Before the signatures without a cache, which take any options; of the options' own type, so that it fits those in a variable best, too.
+  <O extends CachedAttentionCallOptions & { readonly cache: AttentionCache }>(
     inputs: TensorLike | readonly Tensor[],
-    options: CachedAttentionCallOptions & { readonly cache: AttentionCache },
+    options: O,
   ): [y: Tensor, cache: AttentionCache];
 }
 defineMethods(CachedMultiHeadAttention.prototype, 'CachedMultiHeadAttention', {
