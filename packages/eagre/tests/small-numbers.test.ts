@@ -110,6 +110,64 @@ describe('adjustHue of what is no number', () => {
   });
 });
 
+it('adjustSaturation of what is no number', () => {
+  const N = Number.NaN;
+  // Colours, and what becomes of them by half the saturation, in TensorFlow 2.21.
+  const cases = [
+    [
+      [N, 0.5, 0.2],
+      [N, N, N],
+    ],
+    [
+      [0.1, N, 0.3],
+      [0.1, 0.1, 0.1],
+    ],
+    [
+      [0.3, 0.2, N],
+      [0.25, 0.25, 0.25],
+    ],
+    [
+      [0.2, 0.3, N],
+      [0.25, 0.25, 0.25],
+    ],
+    [
+      [0.2, N, N],
+      [0.2, 0.2, 0.2],
+    ],
+    [
+      [0.2, 0.2, N],
+      [0.2, 0.2, 0.2],
+    ],
+    [
+      [N, 0.2, 0.2],
+      [N, N, N],
+    ],
+    [
+      [-0.5, 0.2, 0.1],
+      [0, 0.2, 0.1714],
+    ],
+    [
+      [1.5, 0.2, 2],
+      [1.75, 1.1, 2],
+    ],
+    [
+      [-0.5, -0.2, -0.1],
+      [-0.1, -0.1, -0.1],
+    ],
+    [
+      [0.5, 0.2, 0.2],
+      [0.5, 0.35, 0.35],
+    ],
+  ];
+  const adjust = (x: tf.Tensor): tf.Tensor => tf.image.adjustSaturation(x, 0.5);
+  const images = tf.constant([cases.map(([x]) => x)]);
+  for (const fn of [adjust, tf.function(adjust)])
+    for (const [i, row] of fn(images).array<number[][][]>()[0].entries())
+      for (const [j, v] of row.entries())
+        if (Number.isNaN(cases[i][1][j])) expect(v).toBeNaN();
+        else expect(v).toBeCloseTo(cases[i][1][j], 4);
+});
+
 it('the second derivative of lgamma at −∞ is ∞', () => {
   const x = tf.constant([-Infinity, Infinity, -1, Number.NaN, 2]);
   const outer = new tf.GradientTape();

@@ -81,6 +81,27 @@ export const grayscaleToRgb: ColorFunction = /* @__PURE__ */ defineFunction(
   },
 );
 
+/** The hue, from 0 to 1, of colours with this largest part and this range. */
+function hueOf(r: Tensor, g: Tensor, b: Tensor, value: Tensor, range: Tensor): Tensor {
+  const sixth = range.mul(6);
+  const hue = where(
+    r.equal(value),
+    g.sub(b).divNoNan(sixth),
+    where(
+      g.equal(value),
+      b
+        .sub(r)
+        .divNoNan(sixth)
+        .add(2 / 6),
+      r
+        .sub(g)
+        .divNoNan(sixth)
+        .add(4 / 6),
+    ),
+  );
+  return where(range.greater(0), where(hue.less(0), hue.add(1), hue), 0);
+}
+
 /** Hue, saturation and value of colours [..., 3] of floats, all from 0 to 1. */
 export const rgbToHsv: ColorFunction = /* @__PURE__ */ defineFunction(
   'image.rgbToHsv',
@@ -95,23 +116,7 @@ export const rgbToHsv: ColorFunction = /* @__PURE__ */ defineFunction(
     const value = larger(larger(r, g), b);
     const range = value.sub(smaller(smaller(r, g), b));
     const saturation = where(value.greater(0), range.divNoNan(value), 0);
-    const sixth = range.mul(6);
-    const hue = where(
-      r.equal(value),
-      g.sub(b).divNoNan(sixth),
-      where(
-        g.equal(value),
-        b
-          .sub(r)
-          .divNoNan(sixth)
-          .add(2 / 6),
-        r
-          .sub(g)
-          .divNoNan(sixth)
-          .add(4 / 6),
-      ),
-    );
-    const turned = where(range.greater(0), where(hue.less(0), hue.add(1), hue), 0);
+    const turned = hueOf(r, g, b, value, range);
     return stack([turned, saturation, value], -1);
   },
 );
@@ -263,9 +268,18 @@ export const adjustSaturation: NamedFunction<
   (images, saturationFactor) => {
     const op = 'image.adjustSaturation';
     return asUnit(colored(images, 3, op), op, (x) => {
-      const [h, s, v] = channels(rgbToHsv(x));
+      const [r, g, b] = channels(x);
+      // What is no number stays if it comes first, as in TensorFlow's kernel.
+      const larger = (one: Tensor, other: Tensor): Tensor => where(one.less(other), other, one);
+      const smaller = (one: Tensor, other: Tensor): Tensor => where(other.less(one), other, one);
+      const value = larger(r, larger(g, b));
+      const range = value.sub(smaller(r, smaller(g, b)));
+      const hue = hueOf(r, g, b, value, range);
       const factor = toTensor(number(saturationFactor, 'saturationFactor', op), x.dtype);
-      return hsvToRgb(stack([h, clip(s.mul(factor), 0, 1), v], -1));
+      const saturation = clip(where(value.greater(0), range.divNoNan(value), 0).mul(factor), 0, 1);
+      // Without a hue only the least is left.
+      const least = value.sub(value.mul(saturation)).expandDims(-1);
+      return where(hue.isNan().expandDims(-1), least, hsvToRgb(stack([hue, saturation, value], -1)));
     });
   },
 );
