@@ -1,5 +1,6 @@
 // How arguments that are integers are read: sizes, shapes, axes. They may be tensors, as in TensorFlow.
 import { InvalidArgumentError } from '@eagre/backend';
+import { CompositeTensor } from '../composite/composite.ts';
 import { context } from '../dispatch/context.ts';
 import { knownTensor } from '../dispatch/symbolic.ts';
 import { type Dim, isExpression, mayBeOpen } from '../shapes/dim.ts';
@@ -60,6 +61,8 @@ function integerOf(value: unknown, what: string, op: string): unknown {
 /** One integer, of which sizes need not be known. */
 function dimIn(value: unknown, what: string, op: string): unknown {
   if (isExpression(value)) return value;
+  if (typeof value === 'string')
+    throw new InvalidArgumentError(`${what} must be an integer, got ${shown(value)}`, op);
   return isTensor(value) && value.rank === 0 ? dimsIn(value, what, op)[0] : integerOf(value, what, op);
 }
 
@@ -73,7 +76,11 @@ function integersOf(value: unknown, what: string, op: string): unknown {
     return value;
   }
   if (ArrayBuffer.isView(value)) return Array.from(value as Int32Array, Number);
-  if (!isTensor(value)) return value;
+  if (!isTensor(value)) {
+    if (typeof value === 'function' || value instanceof CompositeTensor)
+      throw new InvalidArgumentError(`${what} must be a list of integers, got ${shown(value)}`, op);
+    return value;
+  }
   if (value.rank !== 1) {
     throw new InvalidArgumentError(
       `${what} is a tensor of shape ${showShape(value.shape)}, expected one of rank 1`,

@@ -10,6 +10,7 @@ import { pair } from '../dispatch/op.ts';
 import { booleanMask as denseMask } from '../ops/array/gather.ts';
 import type { Dim } from '../shapes/dim.ts';
 import { dims } from '../shapes/dims.ts';
+import { checkList } from '../shapes/shape.ts';
 import { differs, hostDims } from '../shapes/sizes.ts';
 import { constant as denseConstant } from '../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
@@ -74,6 +75,7 @@ const OP = 'ragged.constant';
 
 function fromLists(values: NestedList, dtype: DType | undefined, options: ConstantOptions): RaggedOrDense {
   const { innerShape, rowSplitsDtype = 'int64' } = options;
+  if (innerShape !== undefined) checkList(innerShape, 'innerShape', OP);
   checkSplitsDType(rowSplitsDtype, OP);
   const depth = depthOf(values);
   const rank = depth.scalars ?? depth.lists;

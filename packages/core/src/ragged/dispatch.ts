@@ -29,16 +29,20 @@ type Options = Readonly<Record<string, unknown>>;
 type Handler = (call: Call, ...values: readonly unknown[]) => unknown;
 
 const listedIntegers = (value: unknown): number[] =>
-  (Array.isArray(value) ? value : [value]).map((v: unknown) =>
-    Number(typeof v === 'object' ? (v as Tensor).item() : v),
-  );
+  (Array.isArray(value) ? value : [value]).map((v: unknown) => {
+    if (isComposite(v)) throw new InvalidArgumentError(`axes must be integers, got ${shown(v)}`);
+    return Number(typeof v === 'object' ? (v as Tensor).item() : v);
+  });
 
 const handlers: Readonly<Record<string, Handler>> = {
   concat: (_, list, axis = 0) => join(allOf(list, 'ConcatV2'), Number(axis), false, 'ConcatV2'),
   stack: (_, list, axis = 0) => join(allOf(list, 'Pack'), Number(axis), true, 'Pack'),
   addN: (call, list) => elementwise(allOf(list, 'AddN'), (...flat) => call.run([flat]) as Tensor, 'AddN'),
-  'strings.join': (call, list, ...rest) =>
-    elementwise(allOf(list, 'StringJoin'), (...flat) => call.run([flat, ...rest]) as Tensor, 'StringJoin'),
+  'strings.join'(call, list, ...rest) {
+    const all = allOf(list, 'StringJoin');
+    if (!all.some(isRagged)) return undefined;
+    return elementwise(all, (...flat) => call.run([flat, ...rest]) as Tensor, 'StringJoin');
+  },
   gatherNd({ options }, params, indices) {
     if ((options.batchDims ?? 0) !== 0)
       throw new UnimplementedError('gatherNd of ragged tensors with batchDims', 'GatherNd');
@@ -46,7 +50,8 @@ const handlers: Readonly<Record<string, Handler>> = {
   },
   split: (_, x, numOrSizes, axis = 0) => split(ragged(x, 'split'), numOrSizes, axis),
   // The shape of a ragged tensor says itself what becomes of others.
-  broadcastTo: (call, _, shape) => (isComposite(shape) ? shape.dispatch(call) : undefined),
+  broadcastTo: (call, _, shape) =>
+    isComposite(shape) && !isRagged(shape) ? shape.dispatch(call) : undefined,
   reshape: (call, x, ...rest) => call.run([ragged(x, 'reshape').flatValues, ...rest]),
   dynamicPartition(_, data, ids, given) {
     const op = 'DynamicPartition';
@@ -129,7 +134,7 @@ const handlers: Readonly<Record<string, Handler>> = {
       );
     return tile(x as RaggedTensor, list);
   },
-  expandDims: (_, x, axis) => expandDims(x as RaggedTensor, Number(axis)),
+  expandDims: (_, x, axis) => expandDims(ragged(x, 'expandDims'), Number(axis)),
   squeeze(_, x, axis = null) {
     if (axis === null)
       throw new InvalidArgumentError('the axes to squeeze of a ragged tensor must be given', 'Squeeze');

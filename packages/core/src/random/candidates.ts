@@ -11,7 +11,7 @@ import { textFile } from '../lookup/text-file.ts';
 import { toIndices } from '../ops/array/moving.ts';
 import type { Dim } from '../shapes/dim.ts';
 import { dims, dimsOf } from '../shapes/dims.ts';
-import { checkFlag, type Shape, showShape } from '../shapes/shape.ts';
+import { checkFlag, checkList, type Shape, showShape } from '../shapes/shape.ts';
 import { differs } from '../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { checkListSize } from '../tensor/list-size.ts';
@@ -332,6 +332,7 @@ export const learnedUnigramCandidateSampler: Sampler = /* @__PURE__ */ sampler(
   'learnedUnigramCandidateSampler',
   learnedOp,
   (rangeMax) => {
+    checkListSize(rangeMax, 'classes', 'number them anew', 'LearnedUnigramCandidateSampler');
     if (context.tracer !== null) return { state: new LearnedClasses(rangeMax) };
     if (seenSince !== seeds.settings) seen.clear();
     seenSince = seeds.settings;
@@ -383,6 +384,12 @@ export const fixedUnigramCandidateSampler: NamedFunction<
     checkCount(numShards, 'numShards', op, 1);
     checkCount(shard, 'shard', op);
     const given = options.unigrams ?? [];
+    checkList(given, 'unigrams', op);
+    if (numReservedIds > rangeMax * numShards)
+      throw new InvalidArgumentError(
+        `numReservedIds is ${numReservedIds}, but there are ${rangeMax} classes`,
+        op,
+      );
     if ((vocabFile ?? '') !== '' ? given.length > 0 : given.length === 0)
       throw new InvalidArgumentError('give either vocabFile or unigrams', op);
     if (shard >= numShards) throw new InvalidArgumentError(`shard ${shard} is not one of ${numShards}`, op);
@@ -437,6 +444,7 @@ export const allCandidateSampler: NamedFunction<
   (trueClasses, numTrue, numSampled, unique) => {
     const op = 'AllCandidateSampler';
     checkCount(numSampled, 'numSampled', op, 1);
+    checkListSize(numSampled, 'classes', 'draw fewer', op);
     checkFlag(unique, 'unique', op);
     const ids = trueIds(trueClasses, numTrue, op);
     return execute(allOp, [ids], { numTrue, numSampled, unique }) as unknown as CandidateSample;

@@ -1,6 +1,6 @@
 // Sizes that a trace does not know: expressions over symbols, which each run gives a number.
 // Types in a circle: expressions know the environment whose sizes they are made of, which keeps them.
-import { InternalError, UnimplementedError } from '@eagre/backend';
+import { InternalError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import type { ShapeEnv } from './shape-env.ts';
 
 /** The size of an axis: a number, or an expression over sizes that are not known while a function is traced. */
@@ -293,7 +293,15 @@ export function dimOf(factor: Factor): DimExpr {
 }
 
 const termsOf = (d: Dim): readonly Term[] =>
-  typeof d === 'number' ? (d === 0 ? [] : [{ coefficient: d, factors: [] }]) : d.terms;
+  typeof d === 'number' ? (d === 0 ? [] : [{ coefficient: d, factors: [] }]) : expressionOf(d).terms;
+
+/** @throws InvalidArgumentError for what is no size, which the functions should have refused, and named. */
+function expressionOf(d: unknown): DimExpr {
+  if (d instanceof DimExpr) return d;
+  throw new InvalidArgumentError(
+    `a size must be an integer, got ${typeof d === 'string' ? `'${d}'` : String(d)}`,
+  );
+}
 
 function ofTerms(terms: Iterable<Term>): Dim {
   const sums = new Map<string, Term>();

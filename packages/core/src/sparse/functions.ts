@@ -673,6 +673,7 @@ export const bincount: NamedFunction<
       throw new InvalidArgumentError(`axis must be 0 or -1, got ${String(axis)}`, op);
     const { rows, flat, count, dtype } = rowsOf(values, axis);
     const own = weights === null ? null : rowsOf(weights, axis).flat;
+    if (maxlength !== null) checkCount(maxlength, 'maxlength', op);
     const keep = maxlength === null ? null : flat.less(constant(BigInt(maxlength), 'int64'));
     // By one list of places, so that a trace knows that all have as many.
     const places = keep === null ? null : keep.nonzero().reshape([-1]);

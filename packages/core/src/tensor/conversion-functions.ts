@@ -38,6 +38,8 @@ export const registerTensorConversionFunction: NamedFunction<
     for (const cls of classes)
       if (
         typeof cls !== 'function' ||
+        // Arrow functions make no objects.
+        typeof (cls as { prototype?: unknown }).prototype !== 'object' ||
         builtIn.includes(cls) ||
         cls === Tensor ||
         (cls as AnyClass).prototype instanceof Tensor ||

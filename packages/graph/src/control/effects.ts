@@ -83,8 +83,10 @@ const tupleOf: NamedFunction<
     if (!list.some((x) => x !== null))
       throw new InvalidArgumentError('tensors must hold at least one tensor', 'tuple');
     const together = (): (Tensor | null)[] => list.map((x) => (x === null ? null : toTensor(x).identity()));
-    const controls = [...(options.controlInputs ?? []), ...list.filter((x) => x instanceof Tensor)];
-    return controlDependencies(context.tracer === null ? (options.controlInputs ?? []) : controls, together);
+    const given = options.controlInputs ?? [];
+    checkList(given, 'controlInputs', 'tuple');
+    const controls = [...given, ...list.filter((x) => x instanceof Tensor)];
+    return controlDependencies(context.tracer === null ? given : controls, together);
   },
 );
 

@@ -26,6 +26,7 @@ import {
   checkCount,
   checkFlag,
   checkFunction,
+  checkText,
   context,
   type Dim,
   declareAs,
@@ -481,6 +482,7 @@ export const vectorize: NamedFunction<
   { pyfunc: kind.asIs },
   { excluded: kind.asIs, signature: kind.asIs },
   (pyfunc, { excluded, signature }) => {
+    if (signature !== undefined && signature !== null) checkText(signature, 'signature', OP);
     const ranks = signature === undefined || signature === null ? null : ranksOf(signature);
     return (...args) => {
       const varied = args.flatMap((_, i) => (excluded?.includes(i) === true ? [] : [i]));

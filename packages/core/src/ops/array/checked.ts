@@ -169,6 +169,8 @@ function called(
       name,
     );
   const shapes = (one ? [options.shape] : options.shape) as readonly Shape[];
+  checkList(shapes, 'shape', name);
+  for (const shape of shapes) checkList(shape, 'shape', name);
   const specs = dtypes.map((dtype, i) => ({ dtype, shape: shapes[i] as Shape }));
   if (shapes.length !== dtypes.length)
     throw new InvalidArgumentError(`shape has ${shapes.length} entries, expected ${dtypes.length}`, name);

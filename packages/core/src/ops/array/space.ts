@@ -16,7 +16,7 @@ import {
   subDims,
 } from '../../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
-import { showShape } from '../../shapes/shape.ts';
+import { checkList, showShape } from '../../shapes/shape.ts';
 import { isSize } from '../../shapes/shape-env.ts';
 import { differs, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
@@ -182,7 +182,7 @@ export const requiredSpaceToBatchPaddings: NamedFunction<
   (inputShape, blockShape, basePaddings: PairsLike | null = null) => {
     const op = 'requiredSpaceToBatchPaddings';
     const blocks = blocksOf(blockShape, op);
-    const sizes = dimsOf(inputShape as number[]);
+    const sizes = dimsOf(checkList(inputShape as number[], 'inputShape', op));
     if (sizes.length !== blocks.length)
       throw new InvalidArgumentError(`inputShape and blockShape must have the same length`, op);
     const base =

@@ -17,6 +17,7 @@ import {
 import { dims, toShape } from '../../shapes/dims.ts';
 import { show, showShape } from '../../shapes/shape.ts';
 import { lessThan } from '../../shapes/shape-env.ts';
+import { checkSize } from '../../shapes/sizes.ts';
 import type { TensorLike } from '../../tensor/convert.ts';
 import { Tensor } from '../../tensor/tensor.ts';
 import { pad as padded, reverse, transpose as transposed } from '../array/shaping.ts';
@@ -114,11 +115,17 @@ export const cropToBoundingBox: BoxFunction = /* @__PURE__ */ defineFunction(
   (image, offsetHeight, offsetWidth, targetHeight, targetWidth) => {
     const op = 'image.cropToBoundingBox';
     const x = toImages(image, op);
-    const start = [offsetHeight, offsetWidth] as [number, number];
-    const size = [targetHeight, targetWidth] as [number, number];
+    const start = [
+      checkSize(offsetHeight, 'offsetHeight', op),
+      checkSize(offsetWidth, 'offsetWidth', op),
+    ] as [Dim, Dim];
+    const size = [
+      checkSize(targetHeight, 'targetHeight', op, 1),
+      checkSize(targetWidth, 'targetWidth', op, 1),
+    ] as [Dim, Dim];
     const sides = sidesOf(x);
     start.forEach((offset, i) => {
-      if (lessThan(offset, 0) || lessThan(size[i], 1) || lessThan(sides[i], addDims(offset, size[i])))
+      if (lessThan(sides[i], addDims(offset, size[i])))
         throw new InvalidArgumentError(
           `a box of [${size}] at [${start}] is not inside of images ${showShape(x.shape)}`,
           op,
@@ -136,11 +143,17 @@ export const padToBoundingBox: BoxFunction = /* @__PURE__ */ defineFunction(
   (image, offsetHeight, offsetWidth, targetHeight, targetWidth) => {
     const op = 'image.padToBoundingBox';
     const x = toImages(image, op);
-    const before = [offsetHeight, offsetWidth] as [number, number];
-    const target = [targetHeight, targetWidth] as [number, number];
+    const before = [
+      checkSize(offsetHeight, 'offsetHeight', op),
+      checkSize(offsetWidth, 'offsetWidth', op),
+    ] as [Dim, Dim];
+    const target = [
+      checkSize(targetHeight, 'targetHeight', op),
+      checkSize(targetWidth, 'targetWidth', op),
+    ] as [Dim, Dim];
     const sides = sidesOf(x).map((side, i) => {
       const after = subDims(target[i], addDims(side, before[i]));
-      if (lessThan(before[i], 0) || lessThan(after, 0))
+      if (lessThan(after, 0))
         throw new InvalidArgumentError(
           `images ${showShape(x.shape)} at [${before}] do not fit into [${target}]`,
           op,

@@ -532,11 +532,11 @@ function transposedArguments(
   } else {
     shape = dimsOf(ownShape(outputShape, op));
   }
-  const padding = pixels(given, between(shape), taps, strides, dilations, op);
-  const size =
-    shape.length === rank + 2 ? outputSize(between(shape), taps, strides, padding, dilations, op) : [];
+  const isWhole = shape.length === rank + 2;
+  const padding = isWhole ? pixels(given, between(shape), taps, strides, dilations, op) : [];
+  const size = isWhole ? outputSize(between(shape), taps, strides, padding, dilations, op) : [];
   if (
-    shape.length !== rank + 2 ||
+    !isWhole ||
     differs(shape[0], own[0]) ||
     differs(shape[rank + 1], taps[rank]) ||
     size.some((s, i) => differs(s, own[i + 1]))

@@ -416,8 +416,9 @@ const morphology = (name: string, run: Morphology): Dilation =>
           `input ${showShape(x.shape)} and filters ${showShape(f.shape)} must be [n, h, w, c] and [h, w, c]`,
           op,
         );
-      const of = (list: unknown): readonly number[] => (list as number[]).slice(1, 3);
-      return run(x, f, of(strides), of(dilations), padding);
+      const of = (list: unknown, what: string): readonly number[] =>
+        perDirection(list as number[], 2, what, op);
+      return run(x, f, of(strides, 'strides'), of(dilations, 'dilations'), padding);
     },
   );
 /** The largest of the pixels under a filter, to which the filter's are added: images [n, h, w, c], filters [h, w, c]. */

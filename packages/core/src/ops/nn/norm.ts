@@ -45,7 +45,7 @@ export const batchNormalization: NamedFunction<
     const t = toTensor(x);
     checkDType(t.dtype, 'floating', 'x', 'batchNormalization');
     let factor = toTensor(variance, t.dtype).add(varianceEpsilon).rsqrt();
-    if (scale !== null) factor = factor.mul(scale);
+    if (scale !== null) factor = factor.mul(toTensor(scale, t.dtype));
     const shift = toTensor(mean, t.dtype).mul(factor);
     return t.mul(factor).add(offset === null ? shift.neg() : toTensor(offset, t.dtype).sub(shift));
   },

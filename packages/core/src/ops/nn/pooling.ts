@@ -5,7 +5,7 @@ import { type Attrs, defineOp, execute, execute1, type Op } from '../../dispatch
 import { distinct, uniform, values } from '../../dispatch/samples.ts';
 import { type Dims, mulDims } from '../../shapes/dim.ts';
 import { dims, dimsOf, toShape } from '../../shapes/dims.ts';
-import { checkFlag, type Shape } from '../../shapes/shape.ts';
+import { checkFlag, checkList, type Shape } from '../../shapes/shape.ts';
 import { sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
@@ -158,6 +158,7 @@ function pool(
   const padding: WindowPadding =
     typeof given !== 'string' && given.length === rank + 2 ? given.slice(1, -1) : given;
   if (rank === 2) return pooled(op, x, window, strides, padding, called)[0];
+  if (typeof padding !== 'string') checkList(padding, 'padding', called);
   if (rank === 1) {
     const flat: WindowPadding = typeof padding === 'string' ? padding : [[0, 0], ...padding];
     return squeeze(pooled(op, expandDims(x, 1), [1, ...window], [1, ...strides], flat, called)[0], 1);

@@ -15,7 +15,7 @@ import {
   subDims,
 } from '../../shapes/dim.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
-import { type Shape, sameShape, showShape } from '../../shapes/shape.ts';
+import { checkList, type Shape, sameShape, showShape } from '../../shapes/shape.ts';
 import { lessThan } from '../../shapes/shape-env.ts';
 import { differs } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
@@ -385,7 +385,12 @@ export const lstm: NamedFunction<
   { x: kind.tensor, kernel: kind.tensor, recurrentKernel: kind.tensor, bias: kind.tensor },
   { initialState: kind.asIs },
   (x, kernel, recurrentKernel, bias = null, options) => {
-    const [h0, c0] = options.initialState ?? [];
+    const state: readonly TensorLike[] = options.initialState ?? [];
+    checkList(state, 'initialState', 'nn.lstm');
+    const count = state.length;
+    if (count !== 0 && count !== 2)
+      throw new InvalidArgumentError(`initialState must be [h, c], got ${count} values`, 'nn.lstm');
+    const [h0, c0] = state;
     const [output, h, c] = runLstm(x, [kernel, recurrentKernel, bias], h0, c0);
     return { output, h, c };
   },

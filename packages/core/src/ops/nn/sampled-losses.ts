@@ -9,7 +9,7 @@ import { logUniformCandidateSampler, trueIds } from '../../random/candidates.ts'
 import type { SeedSource } from '../../random/random.ts';
 import { type Dim, mulDims } from '../../shapes/dim.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
-import { checkFlag, showShape } from '../../shapes/shape.ts';
+import { checkFlag, checkList, showShape } from '../../shapes/shape.ts';
 import { differs } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
@@ -156,6 +156,7 @@ function sampledLogits(
   const b = toTensor(biases);
   const ids = trueIds(labels, numTrue, op);
   checkShapes({ weights: w, biases: b, inputs: x, ids }, op);
+  if (sampledValues !== null) checkList(sampledValues, 'sampledValues', op);
   const [sampled, trueCounts, sampledCounts] = (
     sampledValues ??
     logUniformCandidateSampler(ids, numTrue, numSampled, true, numClasses, seed === null ? {} : { seed })

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from '@eagre/backend';
 import type { IntegersLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import { checkFunction, checkOneOf, shown } from '../../arguments/checks.ts';
+import { checkFunction, checkOneOf, checkText, shown } from '../../arguments/checks.ts';
 import { type Dim, floorDivDims, mulDims, subDims } from '../../shapes/dim.ts';
 import { dims } from '../../shapes/dims.ts';
 import { checkList, showShape } from '../../shapes/shape.ts';
@@ -53,6 +53,7 @@ export const withSpaceToBatch: NamedFunction<
     checkOneOf(padding, ['SAME', 'VALID'], 'padding', OP);
     const x = toTensor(input);
     const rates = numbersIn(dilationRate, 'dilationRate');
+    if (dataFormat !== null) checkText(dataFormat, 'dataFormat', OP);
     const first = dataFormat?.startsWith('NC') ? 2 : 1;
     const axes =
       spatialDims === null ? rates.map((_, i) => first + i) : numbersIn(spatialDims, 'spatialDims');

@@ -1,6 +1,5 @@
 // Tensors of given shapes, ranges and windows.
 import {
-  cast,
   fullLike as coreFullLike,
   ones as coreOnes,
   zeros as coreZeros,
@@ -114,7 +113,7 @@ export const full: NamedFunction<
 
 function filled(shape: Shape, value: TensorLike, dtype: DType): Tensor {
   if (typeof value === 'number') return fill(shape, value, dtype);
-  return cast(value, dtype).broadcastTo(shape);
+  return toTensor(value).cast(dtype).broadcastTo(shape);
 }
 
 /** A tensor like another one, with one value throughout. */

@@ -222,7 +222,7 @@ export const ldexp: Binary = defineFunction(
   {},
   (x1, x2) => {
     const x = floating(x1);
-    return x.mul(cast(x2, x.dtype).mul(Math.LN2).exp());
+    return x.mul(toTensor(x2).cast(x.dtype).mul(Math.LN2).exp());
   },
 );
 /** The remainder of x1 / x2, of the sign of x1. */
@@ -378,7 +378,10 @@ const closeness = { rtol: kind.asIs, atol: kind.asIs, equalNan: kind.asIs };
 function near(x1: TensorLike, x2: TensorLike, { rtol = 1e-5, atol = 1e-8, equalNan }: Closeness): Tensor {
   const [a, b] = pair(x1, x2, named('isclose'));
   if (!isFloating(a.dtype)) return near(a.cast('float32'), b.cast('float32'), { rtol, atol });
-  const close = a.sub(b).abs().lessEqual(b.abs().mul(rtol).add(atol));
+  const close = a
+    .sub(b)
+    .abs()
+    .lessEqual(b.abs().mul(toTensor(rtol, b.dtype)).add(toTensor(atol, b.dtype)));
   const same = a.equal(b).logicalOr(b.isFinite().logicalAnd(close));
   return equalNan === true ? same.logicalOr(a.isNan().logicalAnd(b.isNan())) : same;
 }
