@@ -101,6 +101,7 @@ const hooks: ReadonlySet<string> = new Set([
   'Metric.statelessUpdateState',
   // Of callbacks.
   'Callback.aroundStep',
+  'Callback.readsBatches',
   'Callback.attach',
   'Callback.close',
   'Callback.setModel',
