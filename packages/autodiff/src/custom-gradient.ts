@@ -30,7 +30,20 @@ import {
  */
 export type CustomResult<R extends CustomValue = CustomValue> = readonly [
   value: R,
-  gradient: (...dys: Tensor[]) => Tensor | null | readonly (Tensor | null)[],
+  gradient: (...dys: Tensor[]) => Gradients,
+];
+type Gradients = Tensor | null | readonly (Tensor | null)[];
+
+/** What a gradient function gets behind the gradients of the values. */
+export interface CustomGradientOptions {
+  /** The trainable variables that the function read, in the order in which it did. */
+  readonly variables: readonly Variable[];
+}
+/** As `CustomResult`, of a function that reads trainable variables, whose gradients come in a second part. */
+export type CustomResultWithVariables<R extends CustomValue = CustomValue> = readonly [
+  value: R,
+  /** Of the gradients of the values, and `CustomGradientOptions`: [those of the arguments, those of the variables]. */
+  gradient: (...args: never[]) => readonly Gradients[],
 ];
 type CustomValue = Tensor | readonly Tensor[];
 /** The tensors of any value: an array is no tuple unless one says so. */
@@ -49,12 +62,21 @@ const OP = 'customGradient';
  *     });
  *
  * The function may return a list of values; its gradient then takes as many gradients, and the call returns a list. The gradient is made of
- * ordinary ops, so that it has gradients itself.
- * @throws UnimplementedError when `fn` reads a trainable variable: pass its value as an argument instead.
+ * ordinary ops, so that it has gradients itself. Where `fn` reads trainable variables, the gradient function gets them behind the gradients
+ * of the values, and returns two parts: the gradients of the arguments, and those of the variables.
+ *
+ *     const scaled = tf.customGradient((x) => [
+ *       x.mul(w),
+ *       (dy: tf.Tensor, { variables }: tf.CustomGradientOptions) => [dy.mul(w), [dy.mul(x).sum()]],
+ *     ]);
+ * @throws UnimplementedError when `fn` reads a trainable variable, and its gradient function takes nothing behind the gradients.
  */
 export const customGradient: {
   <A extends readonly TensorLike[], R extends Tensor | readonly Tensor[]>(
     fn: (...args: { [K in keyof A]: Tensor }) => CustomResult<R>,
+  ): (...args: A) => Values<R>;
+  <A extends readonly TensorLike[], R extends Tensor | readonly Tensor[]>(
+    fn: (...args: { [K in keyof A]: Tensor }) => CustomResultWithVariables<R>,
   ): (...args: A) => Values<R>;
   <A extends readonly TensorLike[], R extends Tensor | readonly Tensor[]>(options: {
     readonly fn: (...args: { [K in keyof A]: Tensor }) => CustomResult<R>;
@@ -73,10 +95,11 @@ export const customGradient: {
   checkFunction(fn, 'fn', OP);
   return (...args) => {
     const inputs = args.map((a) => toOwnTensor(a));
-    const tapes = context.tapes;
+    const { tapes, tracer } = context;
+    const read = new VariablesRead();
     let result: CustomResult;
     // The tapes see the parts too: what the gradient function uses of them matters to the second order.
-    context.tapes = tapes.length === 0 ? tapes : [...tapes, refuseVariables];
+    context.tapes = tapes.length === 0 && tracer === null ? tapes : [...tapes, read];
     try {
       result = outsideScopes(() => fn(...inputs));
     } finally {
@@ -91,23 +114,32 @@ export const customGradient: {
         'the function must return [value, gradient function] or [[value, …], gradient function]',
         OP,
       );
-    const gradient = result[1];
+    const gradient = result[1] as (...args: unknown[]) => unknown;
+    const variables = [...read.variables];
+    // Of one that takes a list of any length, or looks at no gradient, nobody can tell whether it takes variables.
+    if (variables.length > 0 && gradient.length > 0 && gradient.length <= made.length)
+      throw new UnimplementedError(
+        `the function reads the trainable variable '${variables[0].path}', but its gradient function returns no gradient for it: write (dy, { variables }) => [gradients of the arguments, gradients of the variables], or pass the variable as an argument`,
+        OP,
+      );
+    const takesVariables = variables.length > 0 || gradient.length > made.length;
+    const all = [...inputs, ...variables.map((v) => v.taken())];
     // The user's code may keep what it gets or makes, so no scope of ours may give it back.
     const gradients = (...dys: (Tensor | null)[]): readonly (Tensor | null)[] => {
       const given = made.map((y, i) => keep(dys[i] ?? zerosLike(y)));
-      const grads = outsideScopes(() => gradient(...given));
+      const grads = outsideScopes(() =>
+        takesVariables ? gradient(...given, { variables }) : gradient(...given),
+      );
       checkNoPromise(grads, 'the gradient function', OP);
-      const list = Array.isArray(grads) ? (grads as readonly (Tensor | null)[]) : [grads as Tensor | null];
-      if (list.length !== inputs.length)
-        throw new InvalidArgumentError(
-          `${list.length} gradients were returned for ${inputs.length} arguments`,
-          OP,
-        );
-      list.forEach((dx, i) => checkGradient(dx, inputs[i], i));
+      const list = takesVariables ? bothParts(grads, variables) : listOf(grads);
+      const count = takesVariables ? list.length - variables.length : list.length;
+      if (count !== inputs.length)
+        throw new InvalidArgumentError(`${count} gradients were returned for ${inputs.length} arguments`, OP);
+      list.forEach((dx, i) => checkGradient(dx, all[i], i));
       return list;
     };
     let values: readonly Tensor[];
-    if (context.tracer !== null) values = context.tracer.withGradient(made, inputs, gradients);
+    if (tracer !== null) values = tracer.withGradient(made, all, gradients);
     else {
       // Other tensors, so that the parts' own gradients do not count beside the given one.
       values = made.map((y) => aliasTensor(y, y.shape));
@@ -120,7 +152,7 @@ export const customGradient: {
         },
         () => values,
       );
-      recordOnTapes(op, inputs, {}, values);
+      recordOnTapes(op, all, {}, values);
     }
     return isList ? [...values] : (values[0] as Tensor);
   };
@@ -137,17 +169,33 @@ function checkGradient(dx: Tensor | null | undefined, x: Tensor, i: number): voi
   }
 }
 
-const refuseVariables: TapeObserver = {
-  record: () => undefined,
+const listOf = (grads: unknown): readonly (Tensor | null)[] =>
+  Array.isArray(grads) ? grads : [grads as Tensor | null];
+
+/** The gradients of the arguments, then those of the variables. */
+function bothParts(grads: unknown, variables: readonly Variable[]): readonly (Tensor | null)[] {
+  if (!Array.isArray(grads) || grads.length !== 2)
+    throw new InvalidArgumentError(
+      `the function reads variables (${variables.map(({ path }) => path).join(', ')}), so its gradient function must return [gradients of the arguments, gradients of the variables]`,
+      OP,
+    );
+  const [ofArguments, ofVariables] = grads.map(listOf);
+  if (ofVariables.length !== variables.length)
+    throw new InvalidArgumentError(
+      `${ofVariables.length} gradients were returned for ${variables.length} variables`,
+      OP,
+    );
+  return [...ofArguments, ...ofVariables];
+}
+
+/** Notes the trainable variables that a function reads. */
+class VariablesRead implements TapeObserver {
+  readonly variables: Set<Variable> = new Set();
+  record(): void {}
   variableRead(variable: Variable): void {
-    if (variable.trainable) {
-      throw new UnimplementedError(
-        `the function reads the trainable variable '${variable.path}', but its gradient function does not return a gradient for it; pass the variable as an argument`,
-        OP,
-      );
-    }
-  },
-};
+    if (variable.trainable) this.variables.add(variable);
+  }
+}
 
 /**
  * A function whose gradient is that of the identity: what comes to its result goes to its argument as it is, for rounding and the like.

@@ -1,6 +1,12 @@
 /** Gradient tapes, custom gradients and gradients of functions. */
 export * as autodiff from './autodiff.ts';
-export { type CustomResult, customGradient, gradPassThrough } from './custom-gradient.ts';
+export {
+  type CustomGradientOptions,
+  type CustomResult,
+  type CustomResultWithVariables,
+  customGradient,
+  gradPassThrough,
+} from './custom-gradient.ts';
 export { ForwardAccumulator } from './forward-accumulator.ts';
 export {
   type GradientPair,

@@ -3,6 +3,9 @@ import './native-files.ts';
 
 export {
   autodiff,
+  type CustomGradientOptions,
+  type CustomResult,
+  type CustomResultWithVariables,
   customGradient,
   GradientTape,
   type GradientTapeOptions,
