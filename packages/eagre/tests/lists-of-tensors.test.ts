@@ -112,6 +112,8 @@ it('what is no tensor takes the dtype of the first', () => {
     ],
   ]);
   expect(both([tf.constant('x'), 'y'])).toEqual(['string', ['x', 'y']]);
+  // TensorFlow cuts it to 0.
+  expect(() => both([a.cast('int32'), [0.5, 1]])).toThrow(tf.errors.InvalidArgumentError);
   expect(both([new Float32Array([5, 6]), a])).toEqual([
     'float32',
     [
