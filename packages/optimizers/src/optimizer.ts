@@ -107,6 +107,14 @@ interface Constrained {
   readonly constraint?: ((value: Variable) => TensorLike) | null;
 }
 
+type GivenGradients =
+  | Iterable<TensorLike | null | undefined>
+  | Iterable<GradientAndVariable>
+  | {
+      readonly gradients: Iterable<TensorLike | null | undefined> | Iterable<GradientAndVariable>;
+      readonly variables?: Iterable<Variable>;
+    };
+
 /**
  * Base of optimizers: they change variables by their gradients.
  *
@@ -533,18 +541,19 @@ export abstract class Optimizer extends Module implements Trackable {
    * @throws InvalidArgumentError when there is no gradient at all, a gradient does not fit its variable, a variable is listed
    * twice, or was not there when the optimizer was built
    */
-  applyGradients(gradients: Iterable<TensorLike | null | undefined>, variables: Iterable<Variable>): Variable;
   applyGradients(pairs: Iterable<GradientAndVariable>): Variable;
-  applyGradients(options: {
-    readonly gradients: Iterable<TensorLike | null | undefined> | Iterable<GradientAndVariable>;
-    readonly variables?: Iterable<Variable>;
-  }): Variable;
-  applyGradients(first: unknown, second?: Iterable<Variable>): Variable {
-    const all = pairsOf(first as Iterable<unknown>, second, this.name);
+  // All forms, so that a class of one's own may override it for the one that it is called by.
+  applyGradients(gradients: GivenGradients, variables?: Iterable<Variable>): Variable;
+  applyGradients(gradients: GivenGradients, variables?: Iterable<Variable>): Variable {
+    const all = pairsOf(gradients as Iterable<unknown>, variables, this.name);
     // A class of one's own may change gradients in `apply`, as in Keras.
     if (this.apply !== Optimizer.prototype.apply && !this.#isApplying) {
-      const [gradients, variables] = [all.map(([gradient]) => gradient), all.map(([, v]) => v)];
-      return this.#applying(() => this.apply(gradients, variables));
+      return this.#applying(() =>
+        this.apply(
+          all.map(([gradient]) => gradient),
+          all.map(([, v]) => v),
+        ),
+      );
     }
     const given = this.#overwritten(all);
     const { lossScaleFactor: factor } = this;

@@ -119,15 +119,18 @@ type Any0 = TensorLike | KerasTensor;
 const known = (x: Any0): { readonly shape: readonly (number | null)[]; readonly dtype: DType } =>
   x instanceof KerasTensor || x instanceof Variable ? x : toTensor(x);
 
+type ShapeOf<X, D> = NamedFunction<[x: X], ['x'], unknown, D[]>;
 /** The sizes of all axes: numbers, null in symbolic tensors, and scalars where only the run of a traced function knows them. */
-export const shape: NamedFunction<[x: Any0], ['x'], unknown, (number | null | Tensor)[]> = defineFunction(
+export const shape: ShapeOf<TensorLike, number | Tensor> &
+  ShapeOf<KerasTensor, number | null> &
+  ShapeOf<Any0, number | null | Tensor> = defineFunction(
   named('shape'),
   { x: kind.asIs },
   {},
-  (x) => {
+  (x: Any0): never[] => {
     const own = known(x).shape;
-    if (x instanceof KerasTensor) return [...own];
-    return dims({ shape: own as Shape }).map((d) => sizeValue(d, 'int32'));
+    if (x instanceof KerasTensor) return [...own] as never[];
+    return dims({ shape: own as Shape }).map((d) => sizeValue(d, 'int32')) as never[];
   },
 );
 /** The number of axes. */

@@ -68,21 +68,18 @@ export interface ReduceJoinOptions {
   readonly separator?: string;
 }
 
+type ReduceJoin<X, Y> = NamedFunction<[inputs: X, axis?: AxisLike], ['inputs', 'axis'], ReduceJoinOptions, Y>;
 /** Strings along axes joined; along all, row by row, by default. Of several axes the first varies fastest, as in TensorFlow. */
-export const reduceJoin: NamedFunction<
-  [inputs: TensorLike | RaggedTensor, axis?: AxisLike],
-  ['inputs', 'axis'],
-  ReduceJoinOptions,
-  RaggedOrDense
-> = /* @__PURE__ */ defineFunction(
+export const reduceJoin: ReduceJoin<TensorLike, Tensor> &
+  ReduceJoin<TensorLike | RaggedTensor, RaggedOrDense> = /* @__PURE__ */ defineFunction(
   'strings.reduceJoin',
   { inputs: kind.tensor, axis: kind.axes },
   { keepdims: kind.asIs, separator: kind.asIs },
-  (inputs, axis: Axis = null, options) => {
+  (inputs: TensorLike | RaggedTensor, axis: Axis = null, options: ReduceJoinOptions): never => {
     const { separator = '', keepdims = false } = options;
     checkText(separator, 'separator', 'ReduceJoin');
     checkFlag(keepdims, 'keepdims', 'ReduceJoin');
-    if (isRagged(inputs)) return joinedRows(inputs, axis, keepdims, separator);
+    if (isRagged(inputs)) return joinedRows(inputs, axis, keepdims, separator) as never;
     return onKnown('ReduceJoin', [toStrings(inputs, 'inputs', 'ReduceJoin')], (x) => {
       const axes = axesInOrder(axis, x.rank);
       const kept = x.shape.map((_, i) => i).filter((i) => !axes.includes(i));
@@ -97,7 +94,7 @@ export const reduceJoin: NamedFunction<
         shape,
         'ReduceJoin',
       );
-    });
+    }) as never;
   },
 );
 

@@ -1,0 +1,44 @@
+// What types say of results, where it depends on the arguments, and of methods that a class of one's own overrides.
+import { expect, expectTypeOf, test } from 'vitest';
+import * as tf from '../src/index.ts';
+
+const { ops, optimizers } = tf.keras;
+
+test('sizes are numbers of tensors, and null in inputs of models', () => {
+  const sizes = ops.shape(tf.ones([2, 3]));
+  expectTypeOf(sizes).toEqualTypeOf<(number | tf.Tensor)[]>();
+  expect(sizes).toEqual([2, 3]);
+  const open = ops.shape(tf.keras.Input({ shape: [3] }));
+  expectTypeOf(open).toEqualTypeOf<(number | null)[]>();
+  expect(open).toEqual([null, 3]);
+});
+
+test('strings of a tensor are joined to a tensor', () => {
+  const joined = tf.strings.reduceJoin([['a', 'b']], 1);
+  expectTypeOf(joined).toEqualTypeOf<tf.Tensor>();
+  expect(joined.array()).toEqual(['ab']);
+  const rows = tf.strings.reduceJoin(tf.ragged.constant([['a', 'b'], ['c']]), 1);
+  expectTypeOf(rows).toEqualTypeOf<tf.Tensor | tf.RaggedTensor>();
+  expect(rows.array()).toEqual(['ab', 'c']);
+});
+
+test('an optimizer overrides applyGradients for pairs, or for two lists', () => {
+  const seen: number[] = [];
+  class OfPairs extends optimizers.SGD {
+    override applyGradients(pairs: readonly (readonly [tf.Tensor | null, tf.Variable])[]): tf.Variable {
+      seen.push(pairs.length);
+      return super.applyGradients(pairs);
+    }
+  }
+  class OfLists extends optimizers.SGD {
+    override applyGradients(gradients: Iterable<tf.Tensor>, variables: Iterable<tf.Variable>): tf.Variable {
+      seen.push([...gradients].length);
+      return super.applyGradients(gradients, variables);
+    }
+  }
+  const v = new tf.Variable(1);
+  const one = tf.constant(1);
+  new OfPairs(1).applyGradients([[one, v]]);
+  new OfLists(1).applyGradients([one], [v]);
+  expect([seen, v.item()]).toEqual([[1, 1], -1]);
+});
