@@ -52,6 +52,7 @@ import type { Values } from '../layer/stateless.ts';
 import { layerChildren, numberedLayers } from '../layer/trackable.ts';
 import { configFor } from '../layers/core/adapted.ts';
 import { layerOptions } from '../layers/weights.ts';
+import { tellIfBeingRead } from '../saving/being-read.ts';
 import { defaultSaveSignature, type ExportOptions, exportModel } from '../saving/export.ts';
 import type { LoadWeightsOptions, SaveOptions, SaveWeightsOptions } from '../saving/keras-files.ts';
 import { kerasJson } from '../saving/keras-json.ts';
@@ -481,6 +482,7 @@ export class Model extends Layer {
   fit(options: FitOptions & ByName): Promise<History>;
   fit(x: FitData, y?: Targets | FitOptions | null, options?: FitOptions | null): Promise<History>;
   async fit(x: unknown, y?: Targets | FitOptions | null, options?: FitOptions | null): Promise<History> {
+    tellIfBeingRead(this, 'fit');
     return fit(this, x as FitData, y, options);
   }
   /** The loss and the metrics on examples. */
@@ -491,6 +493,7 @@ export class Model extends Layer {
     y?: Targets | EvaluateOptions | null,
     options?: EvaluateOptions | null,
   ): Promise<Logs> {
+    tellIfBeingRead(this, 'evaluate');
     return evaluate(this, x as FitData, y, options);
   }
   /** The outputs for all examples, batch by batch; of a model of several outputs a list: `predict<Tensor[]>(x)`. */
@@ -500,6 +503,7 @@ export class Model extends Layer {
     x: unknown,
     options?: PredictOptions | null,
   ): Promise<NoInfer<T>> {
+    tellIfBeingRead(this, 'predict');
     return (await predict(this, x as FitData, options ?? {})) as T;
   }
 
@@ -507,18 +511,21 @@ export class Model extends Layer {
   trainOnBatch(options: TrainOnBatchOptions & BatchByName): Logs;
   trainOnBatch(x: Inputs, y?: Targets | null, options?: TrainOnBatchOptions | null): Logs;
   trainOnBatch(x: unknown, y?: Targets | null, options?: TrainOnBatchOptions | null): Logs {
+    tellIfBeingRead(this, 'trainOnBatch');
     return trainOnBatch(this, x as Inputs, y ?? undefined, options ?? {});
   }
   /** The loss and the metrics of one batch, at once. */
   testOnBatch(options: TestOnBatchOptions & BatchByName): Logs;
   testOnBatch(x: Inputs, y?: Targets | null, options?: TestOnBatchOptions | null): Logs;
   testOnBatch(x: unknown, y?: Targets | null, options?: TestOnBatchOptions | null): Logs {
+    tellIfBeingRead(this, 'testOnBatch');
     return testOnBatch(this, x as Inputs, y ?? undefined, options ?? {});
   }
   /** The outputs for one batch, at once. */
   predictOnBatch<T extends Tensors = Tensor>(options: { readonly x: Inputs }): NoInfer<T>;
   predictOnBatch<T extends Tensors = Tensor>(x: Inputs): NoInfer<T>;
   predictOnBatch<T extends Tensors = Tensor>(x: unknown): NoInfer<T> {
+    tellIfBeingRead(this, 'predictOnBatch');
     return predictOnBatch(this, x as Inputs) as T;
   }
   /**

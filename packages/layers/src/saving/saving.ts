@@ -21,6 +21,7 @@ import { hasFiles, mostUnpacked, nodeBuiltin, readRegularSync } from '@eagre/for
 import { Layer, type NamedWeight } from '../layer/layer.ts';
 import { show } from '../layer/show.ts';
 import type { Model } from '../models/model.ts';
+import { whileReading } from './being-read.ts';
 import type { LoadWeightsOptions, SaveOptions, SaveWeightsOptions } from './keras-files.ts';
 import { readError, writeError } from './read-error.ts';
 
@@ -161,8 +162,10 @@ export async function loadWeights(
   if (format === 'keras') {
     builtWeights(model, 'loadWeights');
     for (const name of ['skipMismatch', 'byName'] as const) checkFlag(options[name], name, 'loadWeights');
-    const { loadKerasWeights } = await import('./keras-files.ts');
-    await loadKerasWeights(model, path, options);
+    await whileReading(model, async () => {
+      const { loadKerasWeights } = await import('./keras-files.ts');
+      await loadKerasWeights(model, path, options);
+    });
     return null;
   }
   for (const [name, value] of Object.entries(options))
@@ -172,7 +175,7 @@ export async function loadWeights(
   const weights = builtWeights(model, 'loadWeights');
   let file: ReadonlyMap<string, NDArray>;
   try {
-    file = arraysOf(await readFileBytes(path), path, format);
+    file = arraysOf(await whileReading(model, () => readFileBytes(path)), path, format);
   } catch (cause) {
     throw readError(cause, path, 'loadWeights');
   }
