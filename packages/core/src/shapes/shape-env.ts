@@ -132,13 +132,6 @@ export function lessThan(a: Dim, b: Dim): boolean {
   return !atMost(b, a);
 }
 
-/** Whether it is a size: an integer of at least `least`, or one that a trace does not know, which each run then looks at. */
-export function isSize(value: unknown, least = 0): value is Dim {
-  return typeof value === 'number'
-    ? Number.isSafeInteger(value) && value >= least
-    : isExpression(value) && atMost(least, value);
-}
-
 // ---- conditions that have to hold: what only a run tells is taken for true here, and looked at when it runs. Kernels see sizes that reach
 // too far, but none that leave something over.
 
@@ -154,6 +147,21 @@ export function mayBeEqual(a: Dim, b: Dim): boolean {
 export function mayBeAtMost(a: Dim, b: Dim): boolean {
   const room = subDims(b, a);
   return (mostOf(room) >= 0 && isOpen(room)) || atMost(a, b);
+}
+
+/** Whether a size that has to be at least as large may be so. A file says nothing of it: what reads it looks for itself. */
+function mayReach(least: number, size: DimExpr): boolean {
+  if (leastOf(size) >= least) return true;
+  if (mostOf(size) < least || !isOpen(size)) return atMost(least, size);
+  if (size.env.hasCall) size.env.guard({ kind: 'atMost', a: least, b: size });
+  return true;
+}
+
+/** Whether it is a size: an integer of at least `least`, or one that a trace does not know, which each run then looks at. */
+export function isSize(value: unknown, least = 0): value is Dim {
+  return typeof value === 'number'
+    ? Number.isSafeInteger(value) && value >= least
+    : isExpression(value) && mayReach(least, value);
 }
 
 /** Whether two sizes are equal in all that can be traced for no call, whose made-up sizes differ: a run looks at the guard. */
