@@ -31,7 +31,7 @@ test('an optimizer overrides applyGradients for pairs, or for two lists', () => 
     }
   }
   class OfLists extends optimizers.SGD {
-    override applyGradients(gradients: Iterable<tf.Tensor>, variables: Iterable<tf.Variable>): tf.Variable {
+    override applyGradients(gradients: Iterable<tf.Tensor>, variables?: Iterable<tf.Variable>): tf.Variable {
       seen.push([...gradients].length);
       return super.applyGradients(gradients, variables);
     }
