@@ -542,7 +542,7 @@ export abstract class Optimizer extends Module implements Trackable {
    * twice, or was not there when the optimizer was built
    */
   applyGradients(pairs: Iterable<GradientAndVariable>): Variable;
-  // All forms, so that a class of one's own may override it for the one that it is called by.
+  // All forms, so that a class of one's own may override it for pairs alone.
   applyGradients(gradients: GivenGradients, variables?: Iterable<Variable>): Variable;
   applyGradients(gradients: GivenGradients, variables?: Iterable<Variable>): Variable {
     const all = pairsOf(gradients as Iterable<unknown>, variables, this.name);
