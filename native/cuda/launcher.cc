@@ -98,6 +98,8 @@ void Launcher::work() {
 
 void Launcher::finish() {
   if (left_.load(std::memory_order_acquire) == 0) return;
+  // The caller may have worked for another GPU before.
+  start_();
   std::unique_lock<std::mutex> lock(mutex_);
   while (!jobs_.empty() || is_running_) {
     if (run_next(lock)) continue;
