@@ -89,8 +89,7 @@ function compare(
   a: TensorLike,
   b: TensorLike,
   message: string | undefined,
-  holds: Holds,
-  inOps: InOps,
+  { holds, inOps }: Relation,
 ): void {
   const [x, y] = pair(a, b, name).map((t) => partsFor(name, t));
   const together = (p: Tensor, q: Tensor): readonly number[] => {
@@ -133,64 +132,53 @@ type Comparison = NamedFunction<
 type Assertion = NamedFunction<[x: TensorLike, message?: string], ['x', 'message'], unknown, void>;
 type Holds = (x: Value, y: Value) => boolean;
 
-const equals: InOps = (x, y) => x.equal(y);
-const less: InOps = (x, y) => x.less(y);
-const lessEqual: InOps = (x, y) => x.lessEqual(y);
-const greater: InOps = (x, y) => x.greater(y);
-const greaterEqual: InOps = (x, y) => x.greaterEqual(y);
+/** What has to hold for each pair: of values, and the same in ops. */
+interface Relation {
+  readonly holds: Holds;
+  readonly inOps: InOps;
+}
+const relations = {
+  '=': { holds: (x, y) => x === y, inOps: (x, y) => x.equal(y) },
+  '≠': { holds: (x, y) => x !== y, inOps: (x, y) => x.notEqual(y) },
+  '<': { holds: (x, y) => x < y, inOps: (x, y) => x.less(y) },
+  '≤': { holds: (x, y) => x <= y, inOps: (x, y) => x.lessEqual(y) },
+  '>': { holds: (x, y) => x > y, inOps: (x, y) => x.greater(y) },
+  '≥': { holds: (x, y) => x >= y, inOps: (x, y) => x.greaterEqual(y) },
+} satisfies Record<string, Relation>;
+type Sign = keyof typeof relations;
 
 /** An assertion on pairs of elements. */
-const comparison = /* @__NO_SIDE_EFFECTS__ */ (
-  name: string,
-  relation: string,
-  holds: Holds,
-  inOps: InOps,
-): Comparison =>
+const comparison = /* @__NO_SIDE_EFFECTS__ */ (name: string, sign: Sign): Comparison =>
   defineFunction(
     `debugging.${name}`,
     { 'a|x': kind.tensor, 'b|y': kind.tensor, message: kind.optional(kind.asIs) },
     {},
-    (a, b, message = undefined) => compare(name, relation, a, b, message, holds, inOps),
+    (a, b, message = undefined) => compare(name, sign, a, b, message, relations[sign]),
   );
 /** An assertion on elements and 0. */
-const ofSign = /* @__NO_SIDE_EFFECTS__ */ (
-  name: string,
-  relation: string,
-  holds: Holds,
-  inOps: InOps,
-): Assertion =>
+const ofSign = /* @__NO_SIDE_EFFECTS__ */ (name: string, sign: Sign): Assertion =>
   defineFunction(
     `debugging.${name}`,
     { x: kind.tensor, message: kind.optional(kind.asIs) },
     {},
-    (x, message = undefined) => compare(name, relation, x, 0, message, holds, inOps),
+    (x, message = undefined) => compare(name, sign, x, 0, message, relations[sign]),
   );
 
 /**
  * Throws unless all elements are equal (after broadcasting). Plain arrays may stand for tensors:
  * `tf.debugging.assertEqual(logits.shape, [32, 10])`
  */
-export const assertEqual: Comparison = comparison('assertEqual', '=', (x, y) => x === y, equals);
+export const assertEqual: Comparison = comparison('assertEqual', '=');
 /** Throws unless all elements differ. */
-export const assertNoneEqual: Comparison = comparison(
-  'assertNoneEqual',
-  '≠',
-  (x, y) => x !== y,
-  (x, y) => x.notEqual(y),
-);
+export const assertNoneEqual: Comparison = comparison('assertNoneEqual', '≠');
 /** Throws unless a < b for all elements. */
-export const assertLess: Comparison = comparison('assertLess', '<', (x, y) => x < y, less);
+export const assertLess: Comparison = comparison('assertLess', '<');
 /** Throws unless a ≤ b for all elements. */
-export const assertLessEqual: Comparison = comparison('assertLessEqual', '≤', (x, y) => x <= y, lessEqual);
+export const assertLessEqual: Comparison = comparison('assertLessEqual', '≤');
 /** Throws unless a > b for all elements. */
-export const assertGreater: Comparison = comparison('assertGreater', '>', (x, y) => x > y, greater);
+export const assertGreater: Comparison = comparison('assertGreater', '>');
 /** Throws unless a ≥ b for all elements. */
-export const assertGreaterEqual: Comparison = comparison(
-  'assertGreaterEqual',
-  '≥',
-  (x, y) => x >= y,
-  greaterEqual,
-);
+export const assertGreaterEqual: Comparison = comparison('assertGreaterEqual', '≥');
 /** Throws unless |a − b| ≤ atol + rtol · |b| for all elements; both are ten times the dtype's precision by default. */
 export const assertNear: NamedFunction<
   [a: TensorLike, b: TensorLike],
@@ -206,34 +194,26 @@ export const assertNear: NamedFunction<
     const precision = isFloating(x.dtype) ? 10 * 2 ** (1 - dtypeTraits[x.dtype].digits) : 10 * 2 ** -23;
     const rtol = Number(options.rtol ?? precision);
     const atol = Number(options.atol ?? precision);
-    const holds: Holds = (p, q) => {
-      const [u, v] = [Number(p), Number(q)];
-      return u === v || Math.abs(u - v) <= atol + rtol * Math.abs(v);
-    };
-    compare('assertNear', `≈ (rtol ${rtol}, atol ${atol})`, x, y, options.message, holds, (p, q) => {
-      const [u, v] = [p.cast('float64'), q.cast('float64')];
-      return u.equal(v).logicalOr(u.sub(v).abs().lessEqual(v.abs().mul(rtol).add(atol)));
+    compare('assertNear', `≈ (rtol ${rtol}, atol ${atol})`, x, y, options.message, {
+      holds: (p, q) => {
+        const [u, v] = [Number(p), Number(q)];
+        return u === v || Math.abs(u - v) <= atol + rtol * Math.abs(v);
+      },
+      inOps: (p, q) => {
+        const [u, v] = [p.cast('float64'), q.cast('float64')];
+        return u.equal(v).logicalOr(u.sub(v).abs().lessEqual(v.abs().mul(rtol).add(atol)));
+      },
     });
   },
 );
 /** Throws unless x > 0 for all elements. */
-export const assertPositive: Assertion = ofSign('assertPositive', '>', (v, zero) => v > zero, greater);
+export const assertPositive: Assertion = ofSign('assertPositive', '>');
 /** Throws unless x ≥ 0 for all elements. */
-export const assertNonNegative: Assertion = ofSign(
-  'assertNonNegative',
-  '≥',
-  (v, zero) => v >= zero,
-  greaterEqual,
-);
+export const assertNonNegative: Assertion = ofSign('assertNonNegative', '≥');
 /** Throws unless x < 0 for all elements. */
-export const assertNegative: Assertion = ofSign('assertNegative', '<', (v, zero) => v < zero, less);
+export const assertNegative: Assertion = ofSign('assertNegative', '<');
 /** Throws unless x ≤ 0 for all elements. */
-export const assertNonPositive: Assertion = ofSign(
-  'assertNonPositive',
-  '≤',
-  (v, zero) => v <= zero,
-  lessEqual,
-);
+export const assertNonPositive: Assertion = ofSign('assertNonPositive', '≤');
 
 // ---- shapes and dtypes
 
@@ -490,6 +470,8 @@ export const assertAllFinite: Assertion = defineFunction(
 
 /** At each run of a graph, or now. */
 function checkFinite(x: Tensor, name: string, message: string | undefined): void {
+  // Integers are finite.
+  if (!hasGradient(x.dtype)) return;
   const check: HostFunction = (t) => {
     const wrong = notFinite(t);
     if (wrong !== undefined) throw failure(name, wrong, message);
@@ -497,8 +479,8 @@ function checkFinite(x: Tensor, name: string, message: string | undefined): void
   // What is not finite is not 0 times 0.
   const finite = (t: Tensor): Tensor =>
     (isComplex(t.dtype) ? bitcast(t, partsOf(t.dtype)) : t).mul(0).equal(0);
-  const form = hasGradient(x.dtype) ? written(name, 'not all values are finite', message, finite) : undefined;
-  if (form !== undefined) atRunTime(name, check, [x], [], false, form);
+  const form = written(name, 'not all values are finite', message, finite);
+  atRunTime(name, check, [x], [], false, form);
 }
 
 const watcher: TapeObserver = {

@@ -3,6 +3,7 @@ import type { Declared } from '@eagre/core/internal';
 import { describe, expect, test } from 'vitest';
 import * as tf from '../src/index.ts';
 import { type AnyFunction, functions, images, sequences, square, valuesFor } from './testing/arguments.ts';
+import { plainOf } from './testing/plain.ts';
 
 test('every function declares its arguments', () => {
   expect(functions.filter(({ takes }) => takes === undefined).map(({ name }) => name)).toEqual([]);
@@ -18,17 +19,7 @@ const given: Readonly<Record<string, readonly unknown[]>> = {
 /** What a call gives, so that two can be compared; of a function that comes back, what it gives. */
 function outcome(call: () => unknown, args: readonly unknown[] = [square]): unknown {
   const plain = (value: unknown): unknown =>
-    value instanceof tf.Tensor
-      ? { dtype: value.dtype, shape: value.shape, values: value.array() }
-      : typeof value === 'function'
-        ? plain((value as AnyFunction)(...args))
-        : Array.isArray(value)
-          ? value.map(plain)
-          : value instanceof tf.SparseTensor
-            ? plain([value.indices, value.values, value.denseShape])
-            : value instanceof Object && Object.getPrototypeOf(value) === Object.prototype
-              ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, plain(v)]))
-              : value;
+    plainOf(value, (other) => (typeof other === 'function' ? plain((other as AnyFunction)(...args)) : other));
   // Calls with seeds of their own begin anew.
   tf.random.setSeed(5);
   return plain(call());

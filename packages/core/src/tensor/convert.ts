@@ -93,13 +93,14 @@ export function toTensor(value: TensorLike, dtype?: DType, strict = false): Tens
   if (isComplexNumber(value)) return fromFlat([value], [], complexDType(dtype, strict), 'complex128');
   if (Array.isArray(value)) return fromNested(value, dtype, strict);
   const like = value as Partial<NDArrayLike> | null | undefined;
-  if (like !== null && typeof like === 'object' && ArrayBuffer.isView(like.data)) {
-    if (Array.isArray(like.shape))
-      return fromTyped(like.data, checkShape(like.shape), dtype, strict, like.dtype);
-    if (isPixels(like)) return fromTyped(like.data, checkShape([like.height, like.width, 4]), dtype, strict);
+  if (like !== null && typeof like === 'object') {
+    const { data, shape } = like;
+    if (Array.isArray(shape)) {
+      if (ArrayBuffer.isView(data)) return fromTyped(data, checkShape(shape), dtype, strict, like.dtype);
+      if (Array.isArray(data)) return fromList(data, checkShape(shape), like.dtype, dtype, strict);
+    } else if (isPixels(like))
+      return fromTyped(like.data, checkShape([like.height, like.width, 4]), dtype, strict);
   }
-  if (like !== null && typeof like === 'object' && Array.isArray(like.data) && Array.isArray(like.shape))
-    return fromList(like as unknown as FlatValues & { readonly data: readonly Scalar[] }, dtype, strict);
   const converted = conversions.length === 0 ? null : fromOwnClass(value, dtype);
   if (converted !== null) return strict && dtype !== undefined ? sameDType(converted, dtype) : converted;
   throw new InvalidArgumentError(
@@ -370,18 +371,21 @@ function fromRows(
   strict: boolean,
 ): Tensor {
   const rows: TypedArray[] = [];
-  let isAlike = true;
-  const plain = (part: unknown, axis: number): unknown => {
-    if (axis < outer.length) {
-      if (!Array.isArray(part) || part.length !== outer[axis]) throw new InvalidArgumentError(uneven);
-      return part.map((p) => plain(p, axis + 1));
-    }
-    isAlike &&= ArrayBuffer.isView(part) && part.constructor === first.constructor;
-    rows.push(part as TypedArray);
-    return ArrayBuffer.isView(part) ? Array.from(part as Uint8Array) : part;
+  const collect = (part: unknown, axis: number): void => {
+    if (axis === outer.length) rows.push(part as TypedArray);
+    else if (!Array.isArray(part) || part.length !== outer[axis]) throw new InvalidArgumentError(uneven);
+    else for (let i = 0; i < part.length; i++) collect(part[i], axis + 1);
   };
-  const nested = plain(value, 0) as readonly unknown[];
-  if (!isAlike) return fromNested(nested, hint, strict);
+  collect(value, 0);
+  if (!rows.every((row) => ArrayBuffer.isView(row) && row.constructor === first.constructor)) {
+    const lists = (part: unknown, axis: number): unknown =>
+      axis < outer.length
+        ? (part as readonly unknown[]).map((p) => lists(p, axis + 1))
+        : ArrayBuffer.isView(part)
+          ? Array.from(part as Uint8Array)
+          : part;
+    return fromNested(lists(value, 0) as readonly unknown[], hint, strict);
+  }
   if (rows.some(({ length }) => length !== first.length)) throw new InvalidArgumentError(uneven);
   const all = new (first.constructor as new (length: number) => TypedArray)(rows.length * first.length);
   rows.forEach((row, i) => {
@@ -393,11 +397,12 @@ function fromRows(
 
 /** A list of values in a shape. */
 function fromList(
-  { data, shape, dtype }: FlatValues & { readonly data: readonly Scalar[] },
+  data: readonly unknown[],
+  shape: Shape,
+  dtype: DType | undefined,
   hint: DType | undefined,
   strict: boolean,
 ): Tensor {
-  checkShape(shape);
   const flat = dtype === undefined ? fromNested(data, hint, strict) : fromNested(data, dtype, true);
   if (flat.rank !== 1 || flat.size !== sizeOf(shape))
     throw new InvalidArgumentError(

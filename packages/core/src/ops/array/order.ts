@@ -5,10 +5,10 @@ import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts
 import { checkOneOf, shown } from '../../arguments/checks.ts';
 import { defineOp, execute, type GradFn, type Op, type OpSpec } from '../../dispatch/op.ts';
 import { distinct, integers, values } from '../../dispatch/samples.ts';
-import { type Dim, isExpression } from '../../shapes/dim.ts';
+import type { Dim } from '../../shapes/dim.ts';
 import { dims } from '../../shapes/dims.ts';
 import { normalizeAxis, showShape } from '../../shapes/shape.ts';
-import { lessThan } from '../../shapes/shape-env.ts';
+import { isSize, lessThan } from '../../shapes/shape-env.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
@@ -77,7 +77,7 @@ export const topK: NamedFunction<
     const t = toTensor(x);
     checkDType(t.dtype, 'numeric', 'x', 'TopKV2');
     const n = dims(t)[t.rank - 1];
-    if (n === undefined || !(isExpression(k) || Number.isInteger(k)) || lessThan(k, 0) || lessThan(n, k)) {
+    if (n === undefined || !isSize(k) || lessThan(n, k)) {
       throw new InvalidArgumentError(
         `k is ${k}, expected an integer of at most the last dimension of x ${showShape(t.shape)}`,
         'TopKV2',

@@ -1,5 +1,4 @@
 // Blocks of space as batches and back, and patches.
-
 import { InvalidArgumentError } from '@eagre/backend';
 import type { IntegersLike, PairsLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';

@@ -81,8 +81,13 @@ export const grayscaleToRgb: ColorFunction = /* @__PURE__ */ defineFunction(
   },
 );
 
-/** The hue, from 0 to 1, of colours with this largest part and this range. */
-function hueOf(r: Tensor, g: Tensor, b: Tensor, value: Tensor, range: Tensor): Tensor {
+/** Hue and saturation, from 0 to 1, of colours of which these are the largest and the least part. */
+function hueAndSaturation(
+  [r, g, b]: readonly [Tensor, Tensor, Tensor],
+  value: Tensor,
+  least: Tensor,
+): [hue: Tensor, saturation: Tensor] {
+  const range = value.sub(least);
   const sixth = range.mul(6);
   const hue = where(
     r.equal(value),
@@ -99,7 +104,10 @@ function hueOf(r: Tensor, g: Tensor, b: Tensor, value: Tensor, range: Tensor): T
         .add(4 / 6),
     ),
   );
-  return where(range.greater(0), where(hue.less(0), hue.add(1), hue), 0);
+  return [
+    where(range.greater(0), where(hue.less(0), hue.add(1), hue), 0),
+    where(value.greater(0), range.divNoNan(value), 0),
+  ];
 }
 
 /** Hue, saturation and value of colours [..., 3] of floats, all from 0 to 1. */
@@ -114,10 +122,7 @@ export const rgbToHsv: ColorFunction = /* @__PURE__ */ defineFunction(
     const larger = (x: Tensor, y: Tensor): Tensor => where(x.greaterEqual(y), x, y);
     const smaller = (x: Tensor, y: Tensor): Tensor => where(x.less(y), x, y);
     const value = larger(larger(r, g), b);
-    const range = value.sub(smaller(smaller(r, g), b));
-    const saturation = where(value.greater(0), range.divNoNan(value), 0);
-    const turned = hueOf(r, g, b, value, range);
-    return stack([turned, saturation, value], -1);
+    return stack([...hueAndSaturation([r, g, b], value, smaller(smaller(r, g), b)), value], -1);
   },
 );
 
@@ -273,10 +278,9 @@ export const adjustSaturation: NamedFunction<
       const larger = (one: Tensor, other: Tensor): Tensor => where(one.less(other), other, one);
       const smaller = (one: Tensor, other: Tensor): Tensor => where(other.less(one), other, one);
       const value = larger(r, larger(g, b));
-      const range = value.sub(smaller(r, smaller(g, b)));
-      const hue = hueOf(r, g, b, value, range);
+      const [hue, share] = hueAndSaturation([r, g, b], value, smaller(r, smaller(g, b)));
       const factor = toTensor(number(saturationFactor, 'saturationFactor', op), x.dtype);
-      const saturation = clip(where(value.greater(0), range.divNoNan(value), 0).mul(factor), 0, 1);
+      const saturation = clip(share.mul(factor), 0, 1);
       // Without a hue only the least is left.
       const least = value.sub(value.mul(saturation)).expandDims(-1);
       return where(hue.isNan().expandDims(-1), least, hsvToRgb(stack([hue, saturation, value], -1)));

@@ -1,5 +1,4 @@
 // What ops on images share: one image [h, w, c] or a batch [n, h, w, c].
-
 import { InvalidArgumentError } from '@eagre/backend';
 import { type Dim, subDims } from '../../shapes/dim.ts';
 import { dims, dimsOf } from '../../shapes/dims.ts';

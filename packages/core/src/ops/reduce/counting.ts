@@ -10,7 +10,7 @@ import { type Dim, isExpression, maxDims, minDims, mulDims } from '../../shapes/
 import { dims, toShape } from '../../shapes/dims.ts';
 import { checkFlag, checkShape, sameShape, showShape } from '../../shapes/shape.ts';
 import { atMost } from '../../shapes/shape-env.ts';
-import { differs, hostDims, sizeValue } from '../../shapes/sizes.ts';
+import { checkSize, differs, hostDims, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, isInteger } from '../../tensor/dtypes.ts';
 import { type Tensor, viewOf } from '../../tensor/tensor.ts';
@@ -111,11 +111,7 @@ export const bincount: NamedFunction<[arr: TensorLike], ['arr'], BincountOptions
 
 function lengthOf(x: Tensor, options: BincountOptions, op: string): Dim {
   const limit = (value: unknown, what: string): Dim | null => {
-    if (value === undefined || value === null) return null;
-    checkShape([value as number], op);
-    if (!isExpression(value) && !Number.isSafeInteger(value))
-      throw new InvalidArgumentError(`${what} must be an integer of at least 0`, op);
-    return value as Dim;
+    return value === undefined || value === null ? null : checkSize(value, what, op);
   };
   const [least, most] = [limit(options.minlength, 'minlength'), limit(options.maxlength, 'maxlength')];
   if (least !== null && most !== null && least === most) return least;
