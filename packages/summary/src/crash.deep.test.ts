@@ -17,12 +17,14 @@ const program = await bundledProgram(
   const [, , folder, maxQueue] = process.argv;
   const file = new EventFile(folder, { maxQueue: Number(maxQueue) }, 'test');
   process.stdout.write('ready');
-  for (let step = 0; ; step++) {
+  // It writes no more than this, and ends with its parent: a run of tests may be killed too.
+  for (let step = 0; step < 4000; step++) {
     const text = new Uint8Array(step % 7 === 0 ? 100_000 : step % 50).fill(step);
     const tensor = { dtype: 7, tensor_shape: {}, string_val: [text] };
     const metadata = { plugin_data: { plugin_name: 'text' } };
     file.append(tensorflow.Event.encode({ step, summary: { value: [{ tag: 'a', tensor, metadata }] } }));
   }
+  process.stdin.resume();
 `,
   'summary/src',
 );
@@ -54,7 +56,7 @@ function killed(program: string, folder: string, i: number): Promise<void> {
   mkdirSync(folder);
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [program, folder, String(i % 20)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['pipe', 'pipe', 'inherit'],
       env: { ...process.env, NODE_OPTIONS: '' },
     });
     child.stdout.once('data', () => setTimeout(() => child.kill('SIGKILL'), i % 13));
