@@ -2,6 +2,7 @@ import {
   AlreadyExistsError,
   EagreError,
   FailedPreconditionError,
+  InvalidArgumentError,
   NotFoundError,
   PermissionDeniedError,
   ResourceExhaustedError,
@@ -49,6 +50,14 @@ export function fileError(cause: unknown, path?: string, op?: string): unknown {
   if (!(cause instanceof Error) || cause instanceof EagreError) return cause;
   // Of @eagre/formats, in pages.
   if (cause.name === 'NoFilesError') return new UnimplementedError(cause.message, op, { cause });
+  // Node looks at paths before it asks the system: none holds a NUL.
+  if (
+    (cause as NodeJS.ErrnoException).code === 'ERR_INVALID_ARG_VALUE' &&
+    cause.message.includes('null bytes')
+  )
+    return new InvalidArgumentError(`a path has no NUL in it, got ${JSON.stringify(path ?? '')}`, op, {
+      cause,
+    });
   if (!('syscall' in cause)) return cause;
   const { code = '', path: named, syscall } = cause as NodeJS.ErrnoException;
   const [Kind, help] = KNOWN[code] ?? [];

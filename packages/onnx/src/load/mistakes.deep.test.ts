@@ -413,6 +413,9 @@ describe('weights in other files', () => {
       await expect(loadFrom({ location })).rejects.toThrow(PermissionDeniedError);
     },
   );
+  test('not by a path that no system has', async () => {
+    await expect(loadFrom({ location: 'w\0.bin' })).rejects.toThrow(InvalidArgumentError);
+  });
   test('of which only the bytes of tensors are read', async () => {
     const large = openSync(join(folder, 'inner', 'large.bin'), 'w');
     // A file with a hole of more bytes than there is memory.
