@@ -4,6 +4,7 @@ export { convert } from './analysis/declared.ts';
 export type { Converted, ConvertOptions } from './convert.ts';
 export type { SourceMap } from './emit/code-fragments.ts';
 export { AutographError } from './errors.ts';
+export * as experimental from './experimental.ts';
 export {
   type DoNotConvert,
   doNotConvert,

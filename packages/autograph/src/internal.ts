@@ -5,6 +5,7 @@ export { caught, fresh, made, member, own, ownArray, ownKeyed, thrown } from './
 export { forOf, items, range } from './runtime/iteration.ts';
 export { list, refill } from './runtime/lists.ts';
 export { doStmt, whileStmt } from './runtime/loop.ts';
+export { areLoopOptions } from './runtime/loop-options.ts';
 export {
   add,
   before,

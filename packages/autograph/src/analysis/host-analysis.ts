@@ -220,7 +220,9 @@ export function listNames(fn: Func): ReadonlySet<string> {
   for (const [name, local] of variablesOf(fn).locals) {
     const [only, ...others] = local?.values ?? [];
     const value = only === undefined ? undefined : bare(only);
-    if (others.length === 0 && value !== undefined && makesList(value)) names.add(name);
+    // What a parameter is before is not known.
+    const declared = local?.kind !== 'parameter' && others.length === 0;
+    if (declared && value !== undefined && makesList(value)) names.add(name);
   }
   return names;
 }

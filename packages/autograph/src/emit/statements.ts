@@ -40,6 +40,8 @@ export class Statements {
   readonly #ag: string;
   readonly #scope: Scope;
   readonly #expressions: Expressions;
+  /** Statements that say how the loop around them runs. */
+  readonly #options: Set<Node> = new Set();
 
   constructor(unit: Unit, scope: Scope, expressions: Expressions) {
     this.#unit = unit;
@@ -185,6 +187,7 @@ export class Statements {
 
   #helper(s: Node, at: Position): Code {
     const ag = this.#ag;
+    const options = 'body' in s && LOOPS.has(s.type) ? this.#loopOptions(s.body as Node) : [];
     switch (s.type) {
       case 'IfStatement':
         return this.#if(s, at, [], []);
@@ -193,13 +196,13 @@ export class Statements {
       case 'WhileStatement':
       case 'DoWhileStatement': {
         const name = s.type === 'WhileStatement' ? 'whileStmt' : 'doStmt';
-        return code`${ag}.${name}(() => (${this.#expressions.condition(s.test)}), () => ${this.#body(s.body, this.#turn(at))}, null, ${this.#state([s.test, s.body], false, assignedFirst(s.body, [s.test]))}, ${this.#unit.at(s)})`;
+        return code`${ag}.${name}(() => (${this.#expressions.condition(s.test)}), () => ${this.#body(s.body, this.#turn(at))}, null, ${this.#state([s.test, s.body], false, assignedFirst(s.body, [s.test]))}, ${this.#unit.at(s)}${options})`;
       }
       case 'ForStatement': {
         const test = s.test === null ? ['true'] : this.#expressions.condition(s.test);
         const update = s.update === null ? ['null'] : code`() => { ${this.#expressions.effect(s.update)}; }`;
         const nodes = [s.test, s.update, s.body].filter((n): n is NonNullable<typeof n> => n !== null);
-        const loop = code`${ag}.whileStmt(() => (${test}), () => ${this.#body(s.body, this.#turn(at))}, ${update}, ${this.#state(nodes, false, assignedFirst(s.body, s.test === null ? [] : [s.test]))}, ${this.#unit.at(s)})`;
+        const loop = code`${ag}.whileStmt(() => (${test}), () => ${this.#body(s.body, this.#turn(at))}, ${update}, ${this.#state(nodes, false, assignedFirst(s.body, s.test === null ? [] : [s.test]))}, ${this.#unit.at(s)}${options})`;
         if (s.init === null) return loop;
         const init =
           s.init.type === 'VariableDeclaration'
@@ -221,14 +224,26 @@ export class Statements {
           // The body may have variables of its own with the loop's names.
           const again =
             body.type === 'BlockStatement' && declaredIn(body.body).some((n) => names.includes(n));
-          return code`${ag}.forOf(${over}, (${this.#expressions.target(pattern)}) => ${again ? code`{ ${made} }` : made}, ${state}, ${this.#unit.at(s)})`;
+          return code`${ag}.forOf(${over}, (${this.#expressions.target(pattern)}) => ${again ? code`{ ${made} }` : made}, ${state}, ${this.#unit.at(s)}${options})`;
         }
         const inside = this.#body(body, turn);
-        return code`${ag}.forOf(${over}, (${ag}v) => { ${this.#expressions.target(left)} = ${ag}v; return ${ag}.block(() => ${inside}); }, ${this.#state([s], false, new Set(boundNames(bare(left))))}, ${this.#unit.at(s)})`;
+        return code`${ag}.forOf(${over}, (${ag}v) => { ${this.#expressions.target(left)} = ${ag}v; return ${ag}.block(() => ${inside}); }, ${this.#state([s], false, new Set(boundNames(bare(left))))}, ${this.#unit.at(s)}${options})`;
       }
       default:
     }
     throw new AutographError(this.#unit.site(s), `a ${s.type} cannot be converted`);
+  }
+
+  /** What the first statement of a loop's body says about the loop: what `setLoopOptions` is given, if it is that function. */
+  #loopOptions(body: Node): Code {
+    const first = body.type === 'BlockStatement' ? body.body[0] : body;
+    if (first?.type !== 'ExpressionStatement' || first.expression.type !== 'CallExpression') return [];
+    const { callee, arguments: args } = first.expression;
+    const name = callee.type === 'MemberExpression' && !callee.computed ? callee.property : callee;
+    if (name.type !== 'Identifier' || name.name !== 'setLoopOptions') return [];
+    this.#options.add(first);
+    const given = args.flatMap((arg): Code => [...this.#expressions.expression(arg), ', ']);
+    return code`, () => ${this.#ag}.areLoopOptions(${asItIs(callee)}) ? [${given}] : null`;
   }
 
   #statement(s: Node, at: Position): Code {
@@ -256,6 +271,8 @@ export class Statements {
         return code`throw ${ag}.thrown(${this.#expressions.expression(s.argument)}, ${this.#unit.at(s)});`;
       case 'ExpressionStatement':
         if (s.directive !== null && s.directive !== undefined) return asItIs(s);
+        if (this.#options.has(s) && s.expression.type === 'CallExpression')
+          return code`${ag}.areLoopOptions(${asItIs(s.expression.callee)}) || ${this.#expressions.effect(s.expression)};`;
         return within(s, (child) => this.#unit.apart(child, this.#expressions.effect(child)));
       case 'IfStatement': {
         const no = s.alternate === null ? [] : code` else ${part(s.alternate)}`;
@@ -268,6 +285,7 @@ export class Statements {
       case 'ForOfStatement': {
         const turn: Position = { ...plain, told: { ...plain.told, break: false, continue: false } };
         const { body } = s;
+        this.#loopOptions(body);
         return within(s, (child) => {
           if (child === body) return part(child, turn);
           if ('test' in s && child === s.test) return this.#host(child);

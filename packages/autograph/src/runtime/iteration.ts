@@ -13,6 +13,7 @@ import { autographIterate } from '@eagre/graph';
 import { AutographError } from '../errors.ts';
 import { afterJump, type State } from './choice.ts';
 import { type Loop, run, traced } from './loop.ts';
+import type { LoopOptionsOf } from './loop-options.ts';
 import type { Outcome, Signal } from './signal.ts';
 import { isTensor } from './truth.ts';
 
@@ -81,6 +82,7 @@ function counted(
   body: (item: unknown) => Outcome,
   state: State | null,
   site: string,
+  options: LoopOptionsOf | undefined,
 ): Loop {
   let i = start;
   return {
@@ -97,6 +99,7 @@ function counted(
       (v) => (i = v),
     ),
     site,
+    ...(options === undefined ? {} : { options }),
   };
 }
 
@@ -106,6 +109,7 @@ export function forOf(
   body: (item: unknown) => Outcome,
   state: State | null,
   site: string,
+  options?: LoopOptionsOf,
 ): Outcome {
   if (over instanceof Range) {
     const { start, limit, delta } = over;
@@ -116,7 +120,7 @@ export function forOf(
         : Number(up.item()) > 0
           ? i.less(limit)
           : i.greater(limit);
-    return run(counted({ start, delta, goesOn, item: (i) => i }, body, state, site), true);
+    return run(counted({ start, delta, goesOn, item: (i) => i }, body, state, site, options), true);
   }
   if (over instanceof Tensor || over instanceof Variable) {
     const x = rowsOf(over, site);
@@ -131,7 +135,7 @@ export function forOf(
       item: (i) => getRow(x, i),
     };
     // Whatever the rows are, it is one loop of the graph.
-    return traced({ ...counted(rows, body, state, site), turns }, undefined);
+    return traced({ ...counted(rows, body, state, site, options), turns }, undefined);
   }
   return unrolled(elementsOf(over, site), body, state, site);
 }

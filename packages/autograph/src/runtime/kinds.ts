@@ -1,7 +1,8 @@
 // What the variables of branches and loops are in a graph, and what is the same in all of them.
-import { constant, type DType, Tensor, Variable, zeros } from '@eagre/core';
+import { constant, type DType, type PartialShape, Tensor, Variable, zeros } from '@eagre/core';
 import {
   context,
+  isCompatible,
   isFloating,
   isInteger,
   isPlain,
@@ -9,7 +10,7 @@ import {
   showShape,
   toTensor,
 } from '@eagre/core/internal';
-import { TensorArray } from '@eagre/graph';
+import { TensorArray, TensorSpec } from '@eagre/graph';
 import { AutographError } from '../errors.ts';
 import { type Bare, bareOf, heldAs, type Met, mark, meets } from './bare.ts';
 
@@ -18,6 +19,8 @@ interface Leaf {
   readonly kind: 'leaf';
   readonly dtype: DType;
   readonly shape: readonly number[];
+  /** The shapes that it may have, where that is said: null for sizes that change. */
+  readonly open?: PartialShape;
   /** Of a bare number: what it is, and the dtypes that it meets, its sources' too. */
   readonly bare?: { readonly integer: boolean; readonly met: Met; readonly from: Set<Met> };
 }
@@ -82,9 +85,17 @@ function differs({ site, name, ways }: Naming, a: unknown, b: unknown): Autograp
   const rule =
     Array.isArray(a) && Array.isArray(b)
       ? 'both must be as long, as shapes are known in a graph: write to a tf.TensorArray of the largest size'
-      : 'both must be of one dtype and shape';
+      : `both must be of one dtype and shape${isGrowing(a, b, ways[0]) ? '; sizes that change from turn to turn are named by tf.autograph.experimental.setLoopOptions({ shapeInvariants: … })' : ''}`;
   return new AutographError(site, `${name} is ${show(a)} ${ways[0]} and ${show(b)} ${ways[1]}; ${rule}`);
 }
+
+/** Whether a loop changes sizes of a tensor alone. */
+const isGrowing = (a: unknown, b: unknown, way: string): boolean =>
+  way === 'before the loop' &&
+  a instanceof Tensor &&
+  b instanceof Tensor &&
+  a.dtype === b.dtype &&
+  a.rank === b.rank;
 
 /** The kind of a value that only one way has. */
 export function kindOf(value: unknown, naming: Naming): Kind {
@@ -143,9 +154,15 @@ export function unified(a: unknown, b: unknown, naming: Naming, fresh = false): 
 
 const at = (naming: Naming, where: string): Naming => ({ ...naming, name: naming.name + where });
 
-function fits(value: Tensor | HostScalar, dtype: DType, shape: readonly number[]): boolean {
+function fits(
+  value: Tensor | HostScalar,
+  dtype: DType,
+  shape: readonly number[],
+  open?: PartialShape,
+): boolean {
   if (value instanceof Tensor) {
-    if (value.dtype === dtype && sameShape(value.shape, shape)) return true;
+    const isShape = open === undefined ? sameShape(value.shape, shape) : isCompatible(value.shape, open);
+    if (value.dtype === dtype && isShape) return true;
     const bare = bareOf(value);
     return bare !== undefined && shape.length === 0 && takes(dtype, bare);
   }
@@ -220,6 +237,33 @@ export function sameKind(a: Kind | undefined, b: Kind): boolean {
   return a.items.every((item, i) => sameKind(item, b.items[i]));
 }
 
+/**
+ * A kind of which some sizes may change.
+ * @param open the shapes, as `shapeInvariants` has them: in the structure of the value, nothing for what keeps its shape.
+ */
+export function openKind(kind: Kind, open: unknown): Kind {
+  if (open === undefined || open === null || typeof kind === 'string') return kind;
+  if (kind.kind === 'leaf') return { ...kind, open: shapeOf(open) };
+  const parts = open as Readonly<Record<string | number, unknown>>;
+  return {
+    ...kind,
+    items: kind.items.map((item, i) =>
+      openKind(item, parts[kind.kind === 'list' ? i : (kind.keys[i] as string)]),
+    ),
+  };
+}
+
+const shapeOf = (open: unknown): PartialShape =>
+  (open instanceof TensorSpec ? open.shape : open) as PartialShape;
+
+/** The shapes that the tensors of a kind may have; null for those that keep theirs. */
+export function openShapes(kind: Kind, out: (PartialShape | null)[]): void {
+  if (kind === 'same') return;
+  if (kind === 'array') out.push(null);
+  else if (kind.kind === 'leaf') out.push(kind.open ?? null);
+  else kind.items.forEach((item) => openShapes(item, out));
+}
+
 /** Whether a value can be brought to a kind, as it is. */
 export function hasKind(value: unknown, kind: Kind): boolean {
   if (kind === 'same') return false;
@@ -230,7 +274,7 @@ export function hasKind(value: unknown, kind: Kind): boolean {
       const bare = bareOf(x);
       return bare !== undefined && (bare.integer || !kind.bare.integer);
     }
-    return (x instanceof Tensor || isHostScalar(x)) && fits(x, kind.dtype, kind.shape);
+    return (x instanceof Tensor || isHostScalar(x)) && fits(x, kind.dtype, kind.shape, kind.open);
   }
   if (kind.kind === 'list')
     return (

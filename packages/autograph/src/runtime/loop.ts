@@ -1,5 +1,12 @@
 // while, do and for; for…of ends in them, too.
-import { constant, debugging, InvalidArgumentError, type Tensor } from '@eagre/core';
+import {
+  constant,
+  debugging,
+  greater,
+  InvalidArgumentError,
+  type PartialShape,
+  type Tensor,
+} from '@eagre/core';
 import { context, type Dim } from '@eagre/core/internal';
 import { type TensorArray, whileLoop } from '@eagre/graph';
 import { AutographError } from '../errors.ts';
@@ -15,11 +22,14 @@ import {
   type Kind,
   kindOf,
   kindsFound,
+  openKind,
+  openShapes,
   Retry,
   sameKind,
   unified,
 } from './kinds.ts';
 import { firstTurn, Growth, unchanged } from './lists.ts';
+import { type LoopOptionsOf, optionsOf } from './loop-options.ts';
 import { type Outcome, Signal } from './signal.ts';
 import { and, asTensor, isTensor, not, or, type Truth, truth } from './truth.ts';
 
@@ -32,6 +42,8 @@ export interface Loop {
   readonly site: string;
   /** How many turns there are, at least one, where that is a size. */
   readonly turns?: Dim;
+  /** What `setLoopOptions` says of it. */
+  readonly options?: LoopOptionsOf;
 }
 
 const ATTEMPTS = 20;
@@ -43,8 +55,9 @@ export function whileStmt(
   update: (() => void) | null,
   state: State | null,
   site: string,
+  options?: LoopOptionsOf,
 ): Outcome {
-  return run({ test, body, update, state, site }, true);
+  return run({ test, body, update, state, site, ...(options === undefined ? {} : { options }) }, true);
 }
 
 /** A converted `do`. */
@@ -54,13 +67,15 @@ export function doStmt(
   update: (() => void) | null,
   state: State | null,
   site: string,
+  options?: LoopOptionsOf,
 ): Outcome {
-  return run({ test, body, update, state, site }, false);
+  return run({ test, body, update, state, site, ...(options === undefined ? {} : { options }) }, false);
 }
 
 /** Runs turns as they are, as long as it is known whether there is another one; the others become a loop of the graph. */
 export function run(loop: Loop, first: boolean): Outcome {
   const { test, body, update, state, site } = loop;
+  let turns = 0;
   for (let asked = first; ; asked = true) {
     if (asked) {
       const start = context.tracer === null ? undefined : state?.[0]();
@@ -68,23 +83,27 @@ export function run(loop: Loop, first: boolean): Outcome {
       if (go === false) return undefined;
       if (go !== true) {
         if (start !== undefined) state?.[1](start);
-        return traced(loop, undefined);
+        return traced(loop, undefined, turns);
       }
     }
     const signal = (body() ?? undefined)?.afterTurn();
+    turns++;
     if (signal !== undefined) {
       const gone = or(signal.broke, signal.returned);
       if (gone === true && (signal.returned === true || signal.returned === false)) return signal.afterLoop();
       if (update !== null) unless(gone, update, state, site);
       if (gone === true) return signal.afterLoop();
-      return traced(loop, signal);
+      return traced(loop, signal, turns);
     }
     update?.();
   }
 }
 
-/** The turns that a graph has to decide about. @param before what a turn before has said. */
-export function traced(loop: Loop, before: Signal | undefined): Outcome {
+/**
+ * The turns that a graph has to decide about.
+ * @param before what a turn before has said. @param made how many turns there were before.
+ */
+export function traced(loop: Loop, before: Signal | undefined, made = 0): Outcome {
   const { test, body, update, state, site } = loop;
   const names = [
     ...(state?.[2].map((n) => `the variable ${n}`) ?? []),
@@ -99,19 +118,29 @@ export function traced(loop: Loop, before: Signal | undefined): Outcome {
     before?.value,
   ];
   const count = initial.length - 3;
+  const options = optionsOf(loop.options, initial.slice(0, count), state?.[2] ?? [], made, site);
   /** What has no value before the loop, and needs none: each turn gives it one. */
   const anew = (i: number): boolean =>
     initial[i] === undefined && (i === count + 2 || state?.[5]?.includes(i) === true);
   const growths = (state?.[4] ?? []).map((i) => ({
     i,
-    growth: new Growth(initial[i], state?.[2][i] ?? '', site, loop.turns ?? null),
+    growth: new Growth(
+      initial[i],
+      state?.[2][i] ?? '',
+      site,
+      options?.maximumIterations === undefined ? (loop.turns ?? null) : null,
+    ),
   }));
   const naming = (i: number) => ({
     site,
     name: names[i],
     ways: ['before the loop', 'after a turn of it'] as const,
   });
-  let kinds: readonly Kind[] = initial.map((v, i) => (isTensor(v) ? kindOf(v, naming(i)) : 'same'));
+  let kinds: readonly Kind[] = initial.map((v, i) => {
+    const open = options?.shapes.get(i);
+    if (open !== undefined) return openKind(kindOf(v, naming(i)), open);
+    return isTensor(v) ? kindOf(v, naming(i)) : 'same';
+  });
   const unhinted = kinds;
   const found = kindsFound();
   const hint = found.get(site)?.map(again);
@@ -214,8 +243,16 @@ export function traced(loop: Loop, before: Signal | undefined): Outcome {
       return idle ? [vars[0] as Tensor] : out;
     };
     const given = kinds.findIndex((kind, i) => i < count && kind !== 'same' && anew(i));
-    if (given >= 0 && loop.turns === undefined) assertTurn(given);
-    const results: readonly unknown[] = whileLoop<readonly (Tensor | TensorArray)[]>(condition, turn, start);
+    const most = options?.maximumIterations;
+    if (given >= 0 && (loop.turns === undefined || most !== undefined)) assertTurn(given, most);
+    const shapes: (PartialShape | null)[] = [];
+    kinds.forEach((kind) => openShapes(kind, shapes));
+    const results: readonly unknown[] = whileLoop<readonly (Tensor | TensorArray)[]>(condition, turn, start, {
+      ...(most === undefined ? {} : { maximumIterations: most }),
+      ...(shapes.some((shape) => shape !== null)
+        ? { shapeInvariants: start.map((_, i) => shapes[i] ?? null) }
+        : {}),
+    });
     found.set(site, kinds);
     const last = [...values(results)];
     for (const { i, growth } of growths) last[i] = growth.list;
@@ -229,8 +266,9 @@ export function traced(loop: Loop, before: Signal | undefined): Outcome {
   }
 
   /** Has a run fail in which the loop makes no turn, since a variable then has no value. */
-  function assertTurn(i: number): void {
-    const turns = asTensor(truth(test(), site));
+  function assertTurn(i: number, most: Tensor | number | undefined): void {
+    const go = truth(test(), site);
+    const turns = asTensor(most === undefined ? go : and(truth(greater(most, 0), site), go));
     debugging.assertEqual(
       turns,
       true,

@@ -58,8 +58,8 @@ export const leftOutOfTensorFlow: readonly { readonly what: RegExp; readonly why
     why: 'elements are never null, and a TensorArray is passed as its stacked tensor',
   },
   {
-    what: /^autograph\.(set_verbosity|trace)$|^autograph\.experimental\.(Feature|set_loop_options)$/,
-    why: 'code is converted when it is built or loaded: tf.autograph.toCode shows it, console.log runs while a function is traced, and tf.whileLoop takes options of loops',
+    what: /^autograph\.(set_verbosity|trace)$|^autograph\.experimental\.Feature$/,
+    why: 'code is converted when it is built or loaded: tf.autograph.toCode shows it, and console.log runs while a function is traced',
   },
   {
     what: /^config\.experimental_connect_to_(cluster|host)$|^config\.experimental\.ClusterDeviceFilters$|^test\.create_local_cluster$|^data\.experimental\.(ServiceOptions|distributed_save)$/,

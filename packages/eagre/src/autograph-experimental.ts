@@ -1,2 +1,0 @@
-/** `tf.autograph.experimental` */
-export { doNotConvert } from '@eagre/autograph';
