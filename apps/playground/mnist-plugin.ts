@@ -3,8 +3,8 @@ import type { Plugin } from 'vite';
 
 /** The bytes of the files that the page fetches. */
 async function files(): Promise<Readonly<Record<string, Uint8Array>>> {
-  const { datasets } = await import('eagre');
-  const [images, labels] = await datasets.mnist.loadTest();
+  const { keras } = await import('eagre');
+  const [images, labels] = await keras.datasets.mnist.loadTest();
   return { 'mnist/images': images.data, 'mnist/labels': labels.data };
 }
 

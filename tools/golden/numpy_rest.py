@@ -32,7 +32,7 @@ NAMES = {"atleast_1d": "atleast1d", "atleast_2d": "atleast2d", "atleast_3d": "at
 
 def add(name, *args, **options):
     camel = NAMES.get(name) or "".join(p.capitalize() if i else p for i, p in enumerate(name.split("_")))
-    c.add(f"numpy.{camel}", getattr(tnp, name), *args, **options)
+    c.add(f"experimental.numpy.{camel}", getattr(tnp, name), *args, **options)
 
 
 X = floats(2, 3)
@@ -141,5 +141,5 @@ add("full", [2], 3, dtype="int32")
 add("geomspace", 1.0, 8.0, 4, dtype="float32")
 ends = np.array([np.inf, -np.inf, np.inf, -np.inf, 0, np.inf, 1], "float32"), np.array([np.inf, -np.inf, -np.inf, 3, 0, np.inf, -np.inf], "float32")
 for name in ["hypot", "logaddexp"]:
-    c.add(f"numpy.{name}", getattr(tnp, name), *ends, grad=False)
+    c.add(f"experimental.numpy.{name}", getattr(tnp, name), *ends, grad=False)
 c.write("eagre/golden/numpy-rest.json")

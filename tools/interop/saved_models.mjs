@@ -625,7 +625,7 @@ for (const [name, makeOptimizer, net] of [
   const clipped = tf.customGradient((a) => [a, (dy) => tf.clipByNorm(dy, 0.5)]);
   const softplus = tf.customGradient((a) => {
     const e = tf.exp(a);
-    return [tf.log(e.add(1)), (dy) => dy.mul(e.div(e.add(1))).mul(3)];
+    return [tf.math.log(e.add(1)), (dy) => dy.mul(e.div(e.add(1))).mul(3)];
   });
   const product = tf.customGradient((a, b) => [a.mul(b), (dy) => [dy.mul(b).mul(2), dy.mul(a).mul(5)]]);
   const first = tf.customGradient((a, _) => [a.mul(2), (dy) => [dy.mul(7), null]]);
@@ -684,11 +684,13 @@ for (const [name, makeOptimizer, net] of [
 {
   const spec = new tf.RaggedTensorSpec([null, null], 'float32');
   const object = {
-    ragged: tf.function((a) => ({ sums: tf.sum(a, 1), y: tf.mul(a, 2) }), { inputSignature: [spec] }),
-    deep: tf.function((a) => [tf.add(a, 1), tf.sum(a, 2)], {
+    ragged: tf.function((a) => ({ sums: tf.reduceSum(a, 1), y: tf.multiply(a, 2) }), {
+      inputSignature: [spec],
+    }),
+    deep: tf.function((a) => [tf.add(a, 1), tf.reduceSum(a, 2)], {
       inputSignature: [new tf.RaggedTensorSpec([null, null, null], 'int32', 2, 'int32')],
     }),
-    sparse: tf.function((a) => [tf.mul(a, 3), tf.sparse.toDense(a)], {
+    sparse: tf.function((a) => [tf.multiply(a, 3), tf.sparse.toDense(a)], {
       inputSignature: [new tf.SparseTensorSpec([null, 3], 'float32')],
     }),
     slices: tf.function((a) => new tf.IndexedSlices(a.values.mul(2), a.indices, a.denseShape), {

@@ -114,7 +114,7 @@ const cases = {
   mobilenet: {
     batch: 16,
     steps: 8,
-    make: () => tf.applications.MobileNetV2({ inputShape: [96, 96, 3], weights: null, classes: 10 }),
+    make: () => tf.keras.applications.MobileNetV2({ inputShape: [96, 96, 3], weights: null, classes: 10 }),
     data: (n) => [floats([n, 96, 96, 3]), integers([n], 10)],
     loss: classes,
   },
@@ -128,7 +128,7 @@ const seconds = [];
 let start = performance.now();
 const model = make();
 model.compile({ optimizer: 'adam', loss });
-const clock = new tf.callbacks.LambdaCallback({
+const clock = new tf.keras.callbacks.LambdaCallback({
   onEpochEnd() {
     const now = performance.now();
     seconds.push((now - start) / 1000);

@@ -76,7 +76,9 @@ async function scaleWork() {
   const x = tf.random.statelessUniform([examples, 28, 28, 1], [1, 2]);
   const y = tf.constant(Int32Array.from({ length: examples }, (_, i) => i % 10));
   const ends = [];
-  const clock = new tf.callbacks.LambdaCallback({ onEpochEnd: () => void ends.push(performance.now()) });
+  const clock = new tf.keras.callbacks.LambdaCallback({
+    onEpochEnd: () => void ends.push(performance.now()),
+  });
   await model.fit(x, y, {
     batchSize: batch * processes,
     epochs: 6,
@@ -170,7 +172,9 @@ async function overlapWork() {
   });
   const x = tf.random.statelessNormal([batch * steps, width], [1, 2]);
   const ends = [];
-  const clock = new tf.callbacks.LambdaCallback({ onEpochEnd: () => void ends.push(performance.now()) });
+  const clock = new tf.keras.callbacks.LambdaCallback({
+    onEpochEnd: () => void ends.push(performance.now()),
+  });
   const y = x.sum(1, { keepdims: true });
   await model.fit(x, y, { batchSize: batch, epochs: 5, shuffle: false, verbose: 0, callbacks: [clock] });
   await strategy.close();
@@ -222,7 +226,7 @@ async function recoveryWork() {
         return model;
       });
       let told = false;
-      const watch = new tf.callbacks.LambdaCallback({
+      const watch = new tf.keras.callbacks.LambdaCallback({
         onTrainBatchEnd() {
           if (restarted && !told) console.log(`going ${now()}`);
           told = true;
@@ -232,7 +236,7 @@ async function recoveryWork() {
           process.stdout.write(`killed ${now()}\n`, () => process.kill(process.pid, 'SIGKILL'));
         },
       });
-      const backup = new tf.callbacks.BackupAndRestore(folder);
+      const backup = new tf.keras.callbacks.BackupAndRestore(folder);
       await model.fit(x, x.sum(1, { keepdims: true }), { epochs: 6, verbose: 0, callbacks: [backup, watch] });
       break;
     } catch (error) {

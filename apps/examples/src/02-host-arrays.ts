@@ -24,7 +24,7 @@ try {
   await rm(folder, { recursive: true });
   throw error;
 }
-export const fromNpy = tf.mul(await tf.io.readNpyFile(join(folder, 'sum.npy')), 2);
+export const fromNpy = tf.multiply(await tf.io.readNpyFile(join(folder, 'sum.npy')), 2);
 const archive = await tf.io.readNpzFile(join(folder, 'both.npz'));
 export const fromNpz = tf.constant(archive.get('half') ?? 0);
 await rm(folder, { recursive: true });

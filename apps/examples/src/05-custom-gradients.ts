@@ -7,16 +7,16 @@ export const clipGradientByNorm = tf.customGradient((x: tf.Tensor, norm: tf.Tens
   (dresult) => [tf.clipByNorm(dresult, norm), null],
 ]);
 
-const plain = (x: tf.Tensor): tf.Tensor => tf.log(tf.exp(x).add(1));
+const plain = (x: tf.Tensor): tf.Tensor => tf.math.log(tf.exp(x).add(1));
 
 /** log(1 + eˣ), with the gradient in a form that does not overflow and reuses eˣ. */
 const log1pexp = tf.customGradient((x: tf.Tensor) => {
   const e = tf.exp(x);
-  return [tf.log(e.add(1)), (dy) => dy.mul(tf.sub(1, tf.div(1, e.add(1))))];
+  return [tf.math.log(e.add(1)), (dy) => dy.mul(tf.subtract(1, tf.divide(1, e.add(1))))];
 });
 
-export const gradPlain = tf.grad(plain);
-export const gradStable = tf.grad(log1pexp);
+export const gradPlain = tf.autodiff.grad(plain);
+export const gradStable = tf.autodiff.grad(log1pexp);
 console.log('gradient of log(1 + eˣ) at 0 and 100');
 console.log('plain: ', gradPlain(0).item(), gradPlain(100).item());
 console.log('stable:', gradStable(0).item(), gradStable(100).item());
@@ -30,7 +30,7 @@ export const noisySquare = tf.customGradient((x: tf.Tensor) => [
 /** Minimises the square with and without noise. @returns the distances to the minimum at 0. */
 export function descend(fn: (x: tf.Tensor) => tf.Tensor, steps: number): number {
   let x = tf.constant(10);
-  const slope = tf.grad(fn);
+  const slope = tf.autodiff.grad(fn);
   for (let i = 0; i < steps; i++) x = x.sub(slope(x).mul(0.1));
   return Math.abs(x.item());
 }

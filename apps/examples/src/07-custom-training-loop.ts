@@ -5,7 +5,7 @@ import { plot } from './plot.ts';
 const BATCH = 32;
 
 tf.random.setSeed(7);
-const [images, labels] = await tf.datasets.mnist.loadTest();
+const [images, labels] = await tf.keras.datasets.mnist.loadTest();
 const x = tf.constant(images).cast('float32').div(255).expandDims(-1);
 const y = tf.constant(labels).cast('int64');
 

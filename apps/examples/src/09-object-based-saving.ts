@@ -41,7 +41,7 @@ const targets = tf.random.normal([4, 10], { seed: 2 });
 function train(model: tf.Model, optimizer: tf.optimizers.Optimizer): number {
   return optimizer
     .minimize(
-      () => tf.reduceMean(tf.square(tf.sub(model(images, { training: true }), targets))),
+      () => tf.reduceMean(tf.square(tf.subtract(model(images, { training: true }), targets))),
       () => model.trainableVariables,
     )
     .item();

@@ -35,7 +35,7 @@ class CategoricalTruePositives extends tf.metrics.Metric {
     options: { sampleWeight?: tf.TensorLike } = {},
   ): void {
     const labels = tf.cast(tf.constant(yTrue), 'int32');
-    const hits = tf.cast(tf.equal(labels, tf.argMax(yPred, -1).cast('int32')), 'float32');
+    const hits = tf.cast(tf.equal(labels, tf.argmax(yPred, -1).cast('int32')), 'float32');
     const { sampleWeight } = options;
     this.truePositives.assignAdd((sampleWeight === undefined ? hits : hits.mul(sampleWeight)).sum());
   }

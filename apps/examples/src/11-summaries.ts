@@ -82,5 +82,5 @@ const model = new tf.Sequential([new tf.layers.Dense(1, { name: 'line', inputSha
   name: 'linear',
 });
 model.compile({ optimizer: new tf.optimizers.SGD(0.1), loss: 'mse' });
-const callbacks = [new tf.callbacks.TensorBoard(kerasLogdir, { histogramFreq: 1 })];
+const callbacks = [new tf.keras.callbacks.TensorBoard(kerasLogdir, { histogramFreq: 1 })];
 await model.fit(x.reshape([-1, 1]), y.reshape([-1, 1]), { epochs: 3, verbose: 0, callbacks });

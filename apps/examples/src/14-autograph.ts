@@ -128,7 +128,7 @@ const power = tf.function(
     return y;
   }),
 );
-export const slope: number = tf.grad(power)(3).item();
+export const slope: number = tf.autodiff.grad(power)(3).item();
 // 3 → 9 → 81 → 6561 = x⁸, so the derivative is 8x⁷.
 console.log('slope:', slope);
 

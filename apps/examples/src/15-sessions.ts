@@ -102,12 +102,12 @@ console.log(`${definition.length} bytes of GraphDef\n${text}`);
 
 // ---- Code for graphs as a function for eager mode.
 
-export const linear = tf.graphCallable([new tf.TensorSpec([null, 2])])((x: tf.Tensor) => {
+export const linear = tf.experimental.graphCallable([new tf.TensorSpec([null, 2])])((x: tf.Tensor) => {
   const w = new tf.Variable([[1], [2]], { name: 'w' });
   return x.matmul(w);
 });
 export const called = linear(tf.ones([3, 2]));
-export const slopes = tf.implicitGradients((x: tf.Tensor) => linear(x).sum())(tf.ones([3, 2]));
+export const slopes = tf.autodiff.implicitGradients((x: tf.Tensor) => linear(x).sum())(tf.ones([3, 2]));
 console.log('graphCallable:', called, 'gradients:', slopes);
 
 // ---- Checkpoints: what a session trained goes on in eager mode, and back.

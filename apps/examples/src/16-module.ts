@@ -55,7 +55,7 @@ export class Dense extends tf.Module {
   apply(x: tf.Tensor): tf.Tensor {
     this.w ??= new tf.Variable(tf.random.normal([x.shape[1] as number, this.units]), { name: 'w' });
     this.b ??= new tf.Variable(tf.zeros([this.units]), { name: 'b' });
-    return tf.relu(x.matmul(this.w).add(this.b));
+    return tf.nn.relu(x.matmul(this.w).add(this.b));
   }
 }
 
@@ -103,6 +103,6 @@ export const model = new tf.Sequential([
   new tf.layers.Dense(1),
 ]);
 model.summary();
-(model.layers[0] as tf.Layer).trainable = false;
+(model.layers[0] as tf.keras.Layer).trainable = false;
 console.log(`${model.variables.length} variables, ${model.trainableVariables.length} of them trainable`);
 console.log(model.submodules.map((m) => m.name));

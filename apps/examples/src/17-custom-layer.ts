@@ -16,7 +16,7 @@ class Linear extends tf.layers.Layer {
       name: 'w',
       shape: [inputShape.at(-1), this.units],
       initializer: 'randomNormal',
-      regularizer: tf.regularizers.l2(0.01),
+      regularizer: tf.keras.regularizers.l2(0.01),
     });
     this.b = this.addWeight({ name: 'b', shape: [this.units], initializer: 'zeros', constraint: 'nonNeg' });
   }

@@ -11,7 +11,7 @@ model.add(new layers.Dense(1));
 export const lines: string[] = [];
 model.summary({ printFn: (line) => lines.push(line) });
 console.log(lines.join('\n'));
-(model.layers[0] as tf.Layer).trainable = false;
+(model.layers[0] as tf.keras.Layer).trainable = false;
 export const frozen = model.trainableVariables.length;
 export const submodules = model.submodules.length;
 
@@ -26,9 +26,9 @@ export const probabilities = functional(tf.zeros([2, 784]));
 
 // A class with blocks inside.
 class ConvBlock extends tf.Model {
-  conv: tf.Layer;
+  conv: tf.keras.Layer;
   bn = new layers.BatchNormalization();
-  dropout: tf.Layer;
+  dropout: tf.keras.Layer;
 
   constructor(filters: number, kernelSize: number, weightDecay = 1e-4, dropoutRate = 0) {
     super();
@@ -36,7 +36,7 @@ class ConvBlock extends tf.Model {
       padding: 'same',
       useBias: false,
       kernelInitializer: 'heNormal',
-      kernelRegularizer: tf.regularizers.l2(weightDecay),
+      kernelRegularizer: tf.keras.regularizers.l2(weightDecay),
     });
     this.dropout = new layers.Dropout(dropoutRate);
   }
@@ -49,7 +49,7 @@ class ConvBlock extends tf.Model {
 class SimpleCNN extends tf.Model {
   blocks = [new ConvBlock(16, 3), new ConvBlock(32, 3)];
   globalPool = new layers.GlobalAveragePooling2D();
-  classifier: tf.Layer;
+  classifier: tf.keras.Layer;
 
   constructor(classes: number) {
     super();
@@ -89,7 +89,7 @@ export const history = await circle.fit(x, labels, {
   batchSize: 64,
   validationSplit: 0.2,
   verbose: 0,
-  callbacks: [new tf.callbacks.EarlyStopping({ monitor: 'val_loss', patience: 10 })],
+  callbacks: [new tf.keras.callbacks.EarlyStopping({ monitor: 'val_loss', patience: 10 })],
 });
 export const evaluated = await circle.evaluate(x, labels, { verbose: 0 });
 export const predicted = await circle.predict(x.at('0:3'));

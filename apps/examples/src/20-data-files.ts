@@ -60,7 +60,7 @@ for (const [name, shade] of Object.entries(shades)) {
   mkdirSync(file(`pictures/${name}`), { recursive: true });
   for (let i = 0; i < 3; i++) {
     const data = Uint8Array.from({ length: 16 * 12 }, (_, pixel) => shade + i * 10 + (pixel % 16));
-    const png = await tf.datasets.contactSheet({ dtype: 'uint8', shape: [1, 12, 16], data });
+    const png = await tf.keras.datasets.contactSheet({ dtype: 'uint8', shape: [1, 12, 16], data });
     writeFileSync(file(`pictures/${name}/${i}.png`), png);
   }
 }
@@ -76,7 +76,7 @@ export const { classNames } = pictures;
 console.log(pictures.classNames, images?.shape, classes);
 if (images)
   console.log(
-    tf.datasets.contactSheetText(images.div(255).ndarray() as tf.io.NDArray, { columns: 3, gap: 1 }),
+    tf.keras.datasets.contactSheetText(images.div(255).ndarray() as tf.io.NDArray, { columns: 3, gap: 1 }),
   );
 
 // ---- Elements that were costly to make are kept in a folder

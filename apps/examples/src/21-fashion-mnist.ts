@@ -7,8 +7,8 @@ const EPOCHS = Number(process.env.EPOCHS ?? 3);
 const FOLDER = process.env.RUNS ?? fileURLToPath(new URL('../runs/fashion-mnist', import.meta.url));
 const BATCH = 32;
 
-// `tf.datasets.fashionMnist` has the same form; MNIST's test images are small enough to be there.
-const [allImages, allLabels] = await tf.datasets.mnist.loadTest();
+// `tf.keras.datasets.fashionMnist` has the same form; MNIST's test images are small enough to be there.
+const [allImages, allLabels] = await tf.keras.datasets.mnist.loadTest();
 // A dimension for the channels, and pixels from 0 to 1.
 const images = tf.constant(allImages).cast('float32').div(255).expandDims(-1);
 const labels = tf.constant(allLabels).cast('int64');
@@ -32,7 +32,7 @@ class MyModel extends tf.Sequential {
       new tf.layers.Conv2D(64, 3, { activation: 'relu' }),
       new tf.layers.MaxPooling2D(),
       new tf.layers.Flatten(),
-      new tf.layers.Dense(64, { activation: 'relu', kernelRegularizer: tf.regularizers.l2(1e-5) }),
+      new tf.layers.Dense(64, { activation: 'relu', kernelRegularizer: tf.keras.regularizers.l2(1e-5) }),
       new tf.layers.Dense(10),
     ]);
   }

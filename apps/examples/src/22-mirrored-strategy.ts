@@ -7,7 +7,7 @@ const BATCH = 32;
 
 const [cpu] = tf.config.listPhysicalDevices('CPU');
 tf.config.setLogicalDeviceConfiguration(
-  cpu as tf.PhysicalDevice,
+  cpu as tf.config.PhysicalDevice,
   Array.from({ length: REPLICAS }, () => new tf.config.LogicalDeviceConfiguration()),
 );
 const devices = Array.from({ length: REPLICAS }, (_, i) => `/cpu:${i}`);

@@ -30,7 +30,7 @@ const model = strategy.scope(() => {
 });
 
 const folder = process.env.BACKUP;
-const callbacks = folder === undefined ? [] : [new tf.callbacks.BackupAndRestore(folder)];
+const callbacks = folder === undefined ? [] : [new tf.keras.callbacks.BackupAndRestore(folder)];
 // One process tells what all of them reached.
 const { history } = await model.fit(data, { epochs: EPOCHS, verbose: strategy.isChief ? 2 : 0, callbacks });
 const weights = tf.addN(model.trainableVariables.map((v) => v.read().square().sum())).item();

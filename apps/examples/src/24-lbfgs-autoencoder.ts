@@ -8,7 +8,7 @@ const HIDDEN = 64;
 const PIXELS = 784;
 
 tf.random.setSeed(24);
-const [images] = await tf.datasets.mnist.loadTest();
+const [images] = await tf.keras.datasets.mnist.loadTest();
 const x = tf
   .constant(images)
   .slice([0, 0, 0], [EXAMPLES, 28, 28])
@@ -32,7 +32,7 @@ function loss(theta: tf.Tensor): tf.Tensor {
   const output = tf.sigmoid(hidden.matmul(w2.reshape([HIDDEN, PIXELS])).add(b2));
   return output.sub(x).square().sum(1).mean().div(2);
 }
-const both = tf.valueAndGrad(loss);
+const both = tf.autodiff.valueAndGrad(loss);
 
 function run(history: number): LbfgsResult & { seconds: number } {
   const began = performance.now();

@@ -17,7 +17,7 @@ const WIDTHS = (process.env.WIDTHS ?? '256,128,30,128,256').split(',').map(Numbe
 const SIDE = Number(process.env.SIDE ?? 28);
 const PIXELS = SIDE * SIDE;
 
-const [pixels] = await tf.datasets.mnist.loadTest();
+const [pixels] = await tf.keras.datasets.mnist.loadTest();
 const digits = tf.constant(pixels).at(`:${EXAMPLES}`).cast('float32').div(255).expandDims(-1);
 const images = tf.image.resize(digits, [SIDE, SIDE], { method: 'area' }).reshape([-1, PIXELS]);
 

@@ -8,7 +8,7 @@ const BATCH = 32;
 
 tf.random.setSeed(42);
 // Found in $EAGRE_DATASETS/tinyshakespeare, or downloaded once; where neither works, the error says what to do.
-const text = (await tf.datasets.tinyShakespeare.loadText()).slice(0, CHARACTERS);
+const text = (await tf.keras.datasets.tinyShakespeare.loadText()).slice(0, CHARACTERS);
 const vocab = [...new Set(text)].sort();
 console.log(text.slice(0, 250), `\n${vocab.length} unique characters`);
 

@@ -12,7 +12,7 @@ const BATCH = 64;
 type Cache = readonly tf.keras.layers.AttentionCache[];
 
 tf.keras.utils.setRandomSeed(3);
-const text = (await tf.datasets.tinyShakespeare.loadText()).slice(0, CHARACTERS);
+const text = (await tf.keras.datasets.tinyShakespeare.loadText()).slice(0, CHARACTERS);
 const vocab = ['', '[UNK]', ...new Set(text)];
 const vocabSize = vocab.length;
 const ids = Int32Array.from(text, (char) => vocab.indexOf(char));

@@ -63,13 +63,14 @@ function categoryEncodingLayer(name: keyof Features, maxTokens: number | null = 
     name === 'age' ? new layers.IntegerLookup({ maxTokens }) : new layers.StringLookup({ maxTokens });
   index.adapt(trainDs.map((x) => x[name]));
   const encoder = new layers.CategoryEncoding({ numTokens: index.vocabularySize(), outputMode: 'multiHot' });
-  return (feature: tf.KerasTensor): tf.KerasTensor => encoder(index(feature)) as tf.KerasTensor;
+  return (feature: tf.keras.KerasTensor): tf.keras.KerasTensor =>
+    encoder(index(feature)) as tf.keras.KerasTensor;
 }
 
 export const fees = normalizationLayer('fee');
 
-const allInputs: Record<string, tf.KerasTensor> = {};
-const encodedFeatures: tf.KerasTensor[] = [];
+const allInputs: Record<string, tf.keras.KerasTensor> = {};
+const encodedFeatures: tf.keras.KerasTensor[] = [];
 
 const feeInput = tf.keras.Input({ shape: [1], name: 'fee' });
 allInputs.fee = feeInput;

@@ -59,9 +59,9 @@ for (let episode = 1; episode <= EPISODES; episode++) {
   const loss = tape.record(() => {
     for (let done = false; !done && steps < MAX_STEPS; steps++) {
       const [probs, value] = model<[tf.Tensor, tf.Tensor]>(tf.constant([state]));
-      const chosen = tf.random.categorical(tf.log(probs), 1).item();
+      const chosen = tf.random.categorical(tf.math.log(probs), 1).item();
       criticValues.push(value.at(0, 0));
-      actionProbs.push(tf.log(probs.at(0, chosen)));
+      actionProbs.push(tf.math.log(probs.at(0, chosen)));
       ({ state, done } = env.step(chosen));
     }
     // Each step is worth 1 and what follows it, less from step to step; then on a common scale.

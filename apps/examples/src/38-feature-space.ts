@@ -78,7 +78,7 @@ console.log('preprocessed x:', preprocessed.shape, preprocessed.dtype);
 const encode = (ds: Pairs<Raw>): Pairs<tf.Tensor> =>
   ds.map((features, y) => [featureSpace(features as never), y]).prefetch(2) as unknown as Pairs<tf.Tensor>;
 const dictInputs = featureSpace.getInputs();
-const encodedFeatures = featureSpace.getEncodedFeatures() as tf.KerasTensor;
+const encodedFeatures = featureSpace.getEncodedFeatures() as tf.keras.KerasTensor;
 
 const hidden = new tf.keras.layers.Dense(32, { activation: 'relu' })(encodedFeatures);
 const dropped = new tf.keras.layers.Dropout(0.5)(hidden);

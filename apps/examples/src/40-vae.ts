@@ -83,7 +83,7 @@ class VAE extends keras.Model {
 }
 
 // MNIST's 10,000 test images: 1.6 MB, fetched once.
-const [images, labels] = await tf.datasets.mnist.loadTest();
+const [images, labels] = await tf.keras.datasets.mnist.loadTest();
 const digits = tf.constant(images).cast('float32').div(255).expandDims(-1).at(`:${EXAMPLES}`);
 
 const vae = new VAE(encoder, decoder);

@@ -14,7 +14,7 @@ const LATENT = 32;
 keras.utils.setRandomSeed(41);
 
 // MNIST's 10,000 test images: 1.6 MB, fetched once.
-const [images] = await tf.datasets.mnist.loadTest();
+const [images] = await tf.keras.datasets.mnist.loadTest();
 const dataset = tf.data.Dataset.fromTensorSlices(
   tf.constant(images).cast('float32').div(255).expandDims(-1).at(`:${EXAMPLES}`),
 )

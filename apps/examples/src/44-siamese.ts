@@ -11,7 +11,7 @@ const MARGIN = 1;
 keras.utils.setRandomSeed(44);
 
 // MNIST's 10,000 test images: 1.6 MB, fetched once.
-const [images, digits] = await tf.datasets.mnist.loadTest();
+const [images, digits] = await tf.keras.datasets.mnist.loadTest();
 const pixels = tf.constant(images).cast('float32').div(255);
 const labels = Array.from(tf.constant(digits).data(), Number);
 
@@ -38,7 +38,7 @@ const [xVal1, xVal2, labelsVal] = makePairs(6000, 8000, 500);
 const [xTest1, xTest2, labelsTest] = makePairs(8000, 10_000, 1000);
 
 /** The distance between the vectors of two towers. */
-function euclideanDistance([x, y]: tf.Tensor[] | tf.KerasTensor[]): tf.Tensor {
+function euclideanDistance([x, y]: tf.Tensor[] | tf.keras.KerasTensor[]): tf.Tensor {
   const sumSquare = ops.sum(ops.square((x as tf.Tensor).sub(y as tf.Tensor)), 1, { keepdims: true });
   return ops.sqrt(ops.maximum(sumSquare, keras.backend.epsilon()));
 }

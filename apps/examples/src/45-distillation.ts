@@ -83,7 +83,7 @@ const student = new keras.Sequential(
 const studentScratch = keras.models.cloneModel(student);
 
 // MNIST's 10,000 test images: 1.6 MB, fetched once. The last 2,000 are held back.
-const [images, labels] = await tf.datasets.mnist.loadTest();
+const [images, labels] = await tf.keras.datasets.mnist.loadTest();
 const pixels = tf.constant(images).cast('float32').div(255).expandDims(-1);
 const [xTrain, yTrain] = [pixels.at(`:${EXAMPLES}`), tf.constant(labels).at(`:${EXAMPLES}`)];
 const [xTest, yTest] = [pixels.at('-2000:'), tf.constant(labels).at('-2000:')];

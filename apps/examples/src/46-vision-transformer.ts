@@ -19,7 +19,7 @@ const MLP_HEAD_UNITS = [128, 64];
 keras.utils.setRandomSeed(46);
 
 // MNIST's 10,000 test images: 1.6 MB, fetched once. The last 2,000 are held back.
-const [images, labels] = await tf.datasets.mnist.loadTest();
+const [images, labels] = await tf.keras.datasets.mnist.loadTest();
 const pixels = tf.constant(images).cast('float32').expandDims(-1);
 const [xTrain, yTrain] = [pixels.at(`:${EXAMPLES}`), tf.constant(labels).at(`:${EXAMPLES}`)];
 const [xTest, yTest] = [pixels.at('-2000:'), tf.constant(labels).at('-2000:')];
@@ -35,7 +35,7 @@ const dataAugmentation = new keras.Sequential(
 // Mean and variance of the training data, for normalization.
 (dataAugmentation.layers[0] as tf.layers.Normalization).adapt(xTrain);
 
-function mlp(x: tf.KerasTensor, hiddenUnits: number[], dropoutRate: number): tf.KerasTensor {
+function mlp(x: tf.keras.KerasTensor, hiddenUnits: number[], dropoutRate: number): tf.keras.KerasTensor {
   for (const units of hiddenUnits) {
     x = new layers.Dense(units, { activation: keras.activations.gelu })(x);
     x = new layers.Dropout(dropoutRate)(x);
@@ -72,8 +72,8 @@ class Patches extends layers.Layer {
 /** Projects each patch and adds a learned vector for its position. */
 class PatchEncoder extends layers.Layer {
   numPatches: number;
-  projection: tf.Layer;
-  positionEmbedding: tf.Layer;
+  projection: tf.keras.Layer;
+  positionEmbedding: tf.keras.Layer;
 
   constructor({ numPatches, projectionDim }: { numPatches: number; projectionDim: number }) {
     super();

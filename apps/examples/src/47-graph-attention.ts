@@ -98,9 +98,9 @@ class MultiHeadGraphAttention extends layers.Layer {
 
 /** The whole graph is part of the model; a batch is some of its papers. */
 class GraphAttentionNetwork extends keras.Model {
-  preprocess: tf.Layer;
+  preprocess: tf.keras.Layer;
   attentionLayers: MultiHeadGraphAttention[];
-  outputLayer: tf.Layer;
+  outputLayer: tf.keras.Layer;
 
   constructor(hiddenUnits: number, numHeads: number, numLayers: number, outputDim: number) {
     super();

@@ -70,7 +70,7 @@ const STYLE_LAYERS = ['block1_conv1', 'block2_conv1', 'block3_conv1'];
 const CONTENT_LAYER = 'block3_conv1';
 const { inputs } = extractor;
 const outputsDict = Object.fromEntries(
-  extractor.layers.map((layer) => [layer.name, layer.output as tf.KerasTensor]),
+  extractor.layers.map((layer) => [layer.name, layer.output as tf.keras.KerasTensor]),
 );
 const featureExtractor = new keras.Model({ inputs, outputs: outputsDict });
 

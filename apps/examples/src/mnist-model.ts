@@ -15,7 +15,7 @@ export function mnistModel(): tf.Sequential {
 
 /** MNIST's 10,000 test images (1.6 MB): 8,000 to train on, 2,000 held back. Pixels in 0 … 1. */
 export async function mnistData(): Promise<{ train: [tf.Tensor, tf.Tensor]; held: [tf.Tensor, tf.Tensor] }> {
-  const [images, labels] = await tf.datasets.mnist.loadTest();
+  const [images, labels] = await tf.keras.datasets.mnist.loadTest();
   const x = tf.constant(images).cast('float32').div(255).expandDims(-1);
   const [xTrain, xHeld] = tf.split(x, [8000, 2000]) as [tf.Tensor, tf.Tensor];
   const [yTrain, yHeld] = tf.split(tf.constant(labels), [8000, 2000]) as [tf.Tensor, tf.Tensor];

@@ -58,7 +58,7 @@ const OP = 'customGradient';
  *
  *     const log1pexp = tf.customGradient((x) => {
  *       const e = tf.exp(x);
- *       return [tf.log(e.add(1)), (dy) => dy.mul(tf.sub(1, tf.div(1, e.add(1))))];
+ *       return [tf.math.log(e.add(1)), (dy) => dy.mul(tf.subtract(1, tf.divide(1, e.add(1))))];
  *     });
  *
  * The function may return a list of values; its gradient then takes as many gradients, and the call returns a list. The gradient is made of

@@ -38,7 +38,7 @@ function define(name: string, made: (fn: never) => (...args: never) => unknown):
 function one(args: readonly TensorLike[], name: string): readonly TensorLike[] {
   if (args.length === 1) return args;
   throw new InvalidArgumentError(
-    `the function takes one tensor, got ${args.length} arguments; for several arguments write tf.${name === 'grad' ? 'gradientsFunction' : 'valueAndGradientsFunction'}(fn)`,
+    `the function takes one tensor, got ${args.length} arguments; for several arguments write tf.autodiff.${name === 'grad' ? 'gradientsFunction' : 'valueAndGradientsFunction'}(fn)`,
     name,
   );
 }

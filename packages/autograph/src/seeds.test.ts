@@ -60,7 +60,7 @@ const seeds: Readonly<Record<string, string>> = {
   collatz: `(n) => {
     let steps = tf.constant(0, 'int32');
     while (n !== 1) {
-      if (n % 2 === 0) n = tf.floorDiv(n, 2);
+      if (n % 2 === 0) n = tf.math.floordiv(n, 2);
       else n = n * 3 + 1;
       steps += 1;
     }

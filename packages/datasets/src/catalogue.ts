@@ -75,7 +75,7 @@ const ABOUT: readonly About[] = [
 
 /** Every data set that can be loaded, with its files, their sizes and checksums, and where they come from. */
 export const list: NamedFunction<[], [], unknown, DatasetInfo[]> = defineFunction(
-  'tf.datasets.list',
+  'tf.keras.datasets.list',
   {},
   {},
   () =>
@@ -100,13 +100,13 @@ export const download: NamedFunction<
   ['name'],
   LoadOptions,
   Promise<string[]>
-> = defineFunction('tf.datasets.download', { name: true }, loadOptions, async (name, options) => {
+> = defineFunction('tf.keras.datasets.download', { name: true }, loadOptions, async (name, options) => {
   const about = ABOUT.find(([files]) => files.name === name);
   if (about !== undefined) return await downloadFiles(about[0], options);
   const names = ABOUT.map(([files]) => files.name).join(', ');
   throw new InvalidArgumentError(
     `there is no data set ${shown(name)}; there are ${names}`,
-    'tf.datasets.download',
+    'tf.keras.datasets.download',
   );
 });
 

@@ -38,12 +38,17 @@ export const contactSheet: NamedFunction<
   ['images'],
   ContactSheetOptions,
   Promise<Uint8Array>
-> = defineFunction('tf.datasets.contactSheet', { images: true }, sheetOptions, async (images, options) => {
-  const sheet = layOut(images, options, 'tf.datasets.contactSheet');
-  // Loaded here since few programs draw.
-  const { encode } = await import('fast-png');
-  return encode({ ...sheet, channels: 3, depth: 8 });
-});
+> = defineFunction(
+  'tf.keras.datasets.contactSheet',
+  { images: true },
+  sheetOptions,
+  async (images, options) => {
+    const sheet = layOut(images, options, 'tf.keras.datasets.contactSheet');
+    // Loaded here since few programs draw.
+    const { encode } = await import('fast-png');
+    return encode({ ...sheet, channels: 3, depth: 8 });
+  },
+);
 
 /**
  * Pictures side by side as text for a terminal with colours: two pixels per character, one above the other.
@@ -51,10 +56,10 @@ export const contactSheet: NamedFunction<
  * @throws as {@link contactSheet}.
  */
 export const contactSheetText: NamedFunction<[images: NDArray], ['images'], ContactSheetOptions, string> =
-  defineFunction('tf.datasets.contactSheetText', { images: true }, sheetOptions, textOf);
+  defineFunction('tf.keras.datasets.contactSheetText', { images: true }, sheetOptions, textOf);
 
 function textOf(images: NDArray, options: ContactSheetOptions): string {
-  const { width, height, data } = layOut(images, options, 'tf.datasets.contactSheetText');
+  const { width, height, data } = layOut(images, options, 'tf.keras.datasets.contactSheetText');
   // Below the last row is the terminal's own background.
   const colour = (layer: 38 | 48, x: number, y: number): string =>
     y < height ? `${layer};2;${data.subarray((y * width + x) * 3, (y * width + x) * 3 + 3).join(';')}` : '49';

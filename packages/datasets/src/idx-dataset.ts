@@ -55,7 +55,7 @@ export interface IdxDataset {
  * Every loader throws a {@link DatasetError} that names the file when one is missing, corrupt or not to be had.
  */
 export const defineIdxDataset: (spec: IdxDatasetSpec) => IdxDataset = defineFunction<IdxDefinition>(
-  'tf.datasets.defineIdxDataset',
+  'tf.keras.datasets.defineIdxDataset',
   {
     name: kind.text,
     imageShape: kind.listOf(kind.count(1)),

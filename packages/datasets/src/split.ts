@@ -3,7 +3,7 @@ import { defineFunction, type NamedFunction } from '@eagre/core/internal';
 import type { DataOf, DTypeName, NDArray, NDArrayOf } from '@eagre/formats';
 import * as kind from './kinds.ts';
 
-const OP = 'tf.datasets.split';
+const OP = 'tf.keras.datasets.split';
 
 /** One part of what {@link split} returns. */
 export type Part<X extends DTypeName, Y extends DTypeName> = readonly [x: NDArrayOf<X>, y: NDArrayOf<Y>];

@@ -9,20 +9,11 @@ export {
   customGradient,
   GradientTape,
   type GradientTapeOptions,
-  grad,
-  gradientsFunction,
   gradPassThrough,
-  implicitGradients,
-  implicitValueAndGradients,
   recomputeGrad,
-  valueAndGrad,
-  valueAndGradientsFunction,
 } from '@eagre/autodiff';
-export * from '@eagre/core';
-export { shapeOf as shape } from '@eagre/core';
 export { OptionalSpec } from '@eagre/data/specs';
 export {
-  ConcreteFunction,
   caseOf as case,
   compat,
   cond,
@@ -30,9 +21,7 @@ export {
   type FunctionOptions,
   foldl,
   foldr,
-  type GraphCallable,
   gradients,
-  graphCallable,
   group,
   hessians,
   IndexedSlicesSpec,
@@ -56,30 +45,24 @@ export {
   whileLoop,
 } from '@eagre/graph';
 export {
-  activations,
-  applications,
   type CallOptions,
   type CompileOptions,
-  callbacks,
-  constraints,
   type EvaluateOptions,
   type FitOptions,
   Input,
   initializers,
-  KerasTensor,
-  Layer,
   layers,
   Model,
   type ModelOptions,
-  numpy,
   type PredictOptions,
-  regularizers,
   Sequential,
 } from '@eagre/layers';
 export { losses, metrics } from '@eagre/metrics';
 export * as optimizers from '@eagre/optimizers';
 export * as summary from '@eagre/summary';
 export * as config from './config.ts';
+// By a star: declarations of a program may add to `CustomNames`.
+export * from './core.ts';
 export * as errors from './errors.ts';
 export {
   constantInitializer,
@@ -92,7 +75,6 @@ export {
   audio,
   autograph,
   data,
-  datasets,
   distribute,
   experimental,
   graphUtil,

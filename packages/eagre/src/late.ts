@@ -3,7 +3,6 @@
  * is first read (`tools/late-namespaces.mjs`), so they have nothing but lines like these, and do nothing that others rely on.
  */
 export * as data from '@eagre/data';
-export * as datasets from '@eagre/datasets';
 export * as audio from './audio.ts';
 export * as autograph from './autograph.ts';
 export * as distribute from './distribute.ts';

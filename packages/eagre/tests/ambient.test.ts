@@ -30,7 +30,7 @@ const fails = (): never => {
 test('a scope that a traced function opens and never ends is over with it', () => {
   tf.function(() => {
     tf.nameScope('left');
-    tf.scope();
+    tf.experimental.scope();
     return x.add(1);
   })();
   expect(new tf.Variable(1).name).not.toContain('left');
@@ -52,15 +52,15 @@ test('errors deep inside leave nothing behind', () => {
     () => tf.whileLoop(fails as never, (i) => [i], [x]),
     () => tf.function((t: tf.Tensor) => tf.whileLoop(() => true, fails as never, [t]))(x),
     () => new tf.GradientTape().record(fails),
-    () => tf.scope(fails),
+    () => tf.experimental.scope(fails),
     () => tf.nameScope('s', fails),
     () => tf.device('/cpu:0', fails),
     () => tf.keras.saving.customObjectScope({ Calls }, fails),
-    () => tf.hostFunction(fails, [x]),
-    () => tf.function(() => tf.hostFunction(fails, [x]))(),
+    () => tf.experimental.hostFunction(fails, [x]),
+    () => tf.function(() => tf.experimental.hostFunction(fails, [x]))(),
     () => [...tf.data.Dataset.range(3).map(fails)],
     () => [...tf.data.Dataset.fromGenerator(fails as never)],
-    () => tf.grad(fails as never)(x),
+    () => tf.autodiff.grad(fails as never)(x),
     () => new tf.compat.v1.Graph().asDefault(fails),
   ];
   for (const run of cases) {
@@ -80,7 +80,7 @@ test('a function of the host in a layer that trains stands alone, traced or not'
   const spec = { dtype: 'float32', shape: [3] } as const;
   const layer = new (class extends tf.layers.Layer {
     override call(inputs: tf.Tensor): tf.Tensor {
-      return tf.hostFunction((t) => inner(t) as tf.Tensor, [inputs], spec);
+      return tf.experimental.hostFunction((t) => inner(t) as tf.Tensor, [inputs], spec);
     }
   })();
   layer(x, { training: true });
@@ -90,7 +90,7 @@ test('a function of the host in a layer that trains stands alone, traced or not'
 
 test('a tape does not see what a function of the host computes, traced or not', () => {
   const spec = { dtype: 'float32', shape: [3] } as const;
-  const square = (t: tf.Tensor): tf.Tensor => tf.hostFunction((v) => v.mul(v), [t], spec);
+  const square = (t: tf.Tensor): tf.Tensor => tf.experimental.hostFunction((v) => v.mul(v), [t], spec);
   const gradient = (fn: (t: tf.Tensor) => tf.Tensor): tf.Tensor | null => {
     const tape = new tf.GradientTape();
     tape.watch(x);

@@ -17,9 +17,9 @@ const spaces = {
   losses: tf.losses,
   metrics: tf.metrics,
   initializers: tf.initializers,
-  regularizers: tf.regularizers,
-  constraints: tf.constraints,
-  activations: tf.activations,
+  regularizers: tf.keras.regularizers,
+  constraints: tf.keras.constraints,
+  activations: tf.keras.activations,
 };
 
 const isClass = (value: unknown): value is Class =>
@@ -88,7 +88,7 @@ const weight = (a: ClassArguments): Readonly<Record<string, unknown>> => ({
 
 /** What is done with an object, beside making it. */
 function use(object: object, a: ClassArguments): unknown {
-  if (object instanceof tf.Layer) {
+  if (object instanceof tf.keras.Layer) {
     const y = object(a.inputs() as tf.Tensor, a.chance(0.5) ? { training: a.chance(0.5) } : {});
     object.getConfig();
     return y;

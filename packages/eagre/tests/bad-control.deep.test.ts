@@ -226,23 +226,25 @@ const tracedFunctions: readonly Subject[] = [
     name: 'customGradient',
     args: () => [(t: tf.Tensor) => [t.mul(2), (dy: tf.Tensor) => dy.mul(2)], x()],
     call: (fn: never, arg: tf.Tensor) =>
-      tf.grad((t: tf.Tensor) => (tf.customGradient(fn) as (t: tf.Tensor) => tf.Tensor)(t).sum())(arg),
+      tf.autodiff.grad((t: tf.Tensor) => (tf.customGradient(fn) as (t: tf.Tensor) => tf.Tensor)(t).sum())(
+        arg,
+      ),
   },
   {
     name: 'grad',
     args: () => [(t: tf.Tensor) => t.square().sum(), x()],
-    call: (fn: never, arg: never) => (tf.grad(fn) as (t: never) => unknown)(arg),
+    call: (fn: never, arg: never) => (tf.autodiff.grad(fn) as (t: never) => unknown)(arg),
   },
   {
     name: 'valueAndGrad',
     args: () => [(t: tf.Tensor) => t.square().sum(), x()],
-    call: (fn: never, arg: never) => (tf.valueAndGrad(fn) as (t: never) => unknown)(arg),
+    call: (fn: never, arg: never) => (tf.autodiff.valueAndGrad(fn) as (t: never) => unknown)(arg),
   },
   {
     name: 'graphCallable',
     args: () => [[new tf.TensorSpec([3])], (t: tf.Tensor) => t.mul(2), x()],
     call: (specs: never, fn: never, arg: never) =>
-      (tf.graphCallable(specs)(fn) as (t: never) => unknown)(arg),
+      (tf.experimental.graphCallable(specs)(fn) as (t: never) => unknown)(arg),
   },
 ];
 
@@ -271,7 +273,7 @@ it.each(['native', 'js'])(
   async (backend) => {
     const all = [...now, ...traced(now), ...tracedFunctions].map((s) => ({
       ...s,
-      call: (...args: never[]) => tf.withBackend(backend, () => s.call(...args)),
+      call: (...args: never[]) => tf.experimental.withBackend(backend, () => s.call(...args)),
     }));
     const findings = await fuzzCalls(all, SECONDS);
     expect(findings.list(`control flow on ${backend}`).slice(0, 30)).toEqual([]);

@@ -80,7 +80,7 @@ const fitting: readonly Subject[] = modes.flatMap((runEagerly) => [
         validationBatchSize: 3,
         validationSteps: 1,
         validationFreq: 1,
-        callbacks: [new tf.callbacks.TerminateOnNaN()],
+        callbacks: [new tf.keras.callbacks.TerminateOnNaN()],
       },
     ],
     call: (...[a, b, options]: Parameters<tf.Model['fit']>) =>
@@ -276,7 +276,7 @@ const training: readonly Subject[] = [
   },
 ];
 
-type Made = new (...args: never[]) => tf.callbacks.Callback;
+type Made = new (...args: never[]) => tf.keras.callbacks.Callback;
 /** Two epochs with a callback, which may be made with a path. */
 const using = (name: string, make: Made, args: () => readonly unknown[], path = false): Subject => ({
   name,
@@ -291,7 +291,7 @@ const using = (name: string, make: Made, args: () => readonly unknown[], path = 
     });
   },
 });
-const c = tf.callbacks;
+const c = tf.keras.callbacks;
 const monitored = { monitor: 'loss', mode: 'min', minDelta: 0.1 };
 const callbacks: readonly Subject[] = [
   using('EarlyStopping', c.EarlyStopping, () => [

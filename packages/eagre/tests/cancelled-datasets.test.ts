@@ -25,7 +25,7 @@ test.each([
 
   const other = compiled();
   const byCallback = new AbortController();
-  const callback = new tf.callbacks.LambdaCallback({
+  const callback = new tf.keras.callbacks.LambdaCallback({
     onTrainBatchEnd: () => void (other.optimizer.iterations.item() === 5 && byCallback.abort()),
   });
   await expect(
@@ -38,7 +38,9 @@ test.each([
   expect(other.getWeights().map((w) => w.array())).toEqual(same.getWeights().map((w) => w.array()));
 
   const signal = AbortSignal.abort();
-  await expect(model.evaluate(data, { verbose: 0, steps: 2, signal })).rejects.toThrow(tf.CancelledError);
+  await expect(model.evaluate(data, { verbose: 0, steps: 2, signal })).rejects.toThrow(
+    tf.errors.CancelledError,
+  );
   await expect(
     model.predict(
       data.map((a) => a),

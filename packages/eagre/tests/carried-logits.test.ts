@@ -238,7 +238,7 @@ describe('memory', () => {
       new layers.Dense(2, { activation: 'sigmoid' }),
       new layers.Dense(2, { activation: 'softmax' }),
     ]);
-    const p = tf.scope(() => tf.scope(() => model(x)));
+    const p = tf.experimental.scope(() => tf.experimental.scope(() => model(x)));
     const carried = losses.categoricalCrossentropy(rows, p).sum().item();
     const kernel = model.getWeights();
     const hidden = activations.sigmoid(x.matmul(kernel[0]).add(kernel[1]));
@@ -260,7 +260,10 @@ describe('memory', () => {
     dense(large);
     const turns = (n: number): number => {
       for (let i = 0; i < n; i++) losses.binaryCrossentropy(tf.zeros([512, 512]), dense(large));
-      return Object.values(tf.memory()).reduce((sum, { bytesTaken }) => sum + (bytesTaken ?? 0), 0);
+      return Object.values(tf.experimental.memory()).reduce(
+        (sum, { bytesTaken }) => sum + (bytesTaken ?? 0),
+        0,
+      );
     };
     turns(100);
     const before = turns(200);

@@ -44,7 +44,7 @@ describe('models of Keras 2 that TensorFlow saved', () => {
       expect(model(x).reshape([-1]).array()).toEqual(close(run.outputs));
       expect(optimizer.learningRate).toBeCloseTo(name === 'adam' ? 0.05 : 0.01, 6);
       const loss = optimizer.minimize(
-        () => tf.reduceMean(tf.square(tf.sub(model(x, { training: true }), y))),
+        () => tf.reduceMean(tf.square(tf.subtract(model(x, { training: true }), y))),
         model.trainableVariables,
       );
       expect(loss.item()).toBeCloseTo(run.next_loss, 5);
@@ -171,7 +171,7 @@ describe('deferred restoration', () => {
     ({ model, optimizer }: ReturnType<typeof make>) =>
     (): tf.Tensor =>
       optimizer.minimize(
-        () => tf.reduceMean(tf.square(tf.sub(model(x, { training: true }), y))),
+        () => tf.reduceMean(tf.square(tf.subtract(model(x, { training: true }), y))),
         () => model.trainableVariables,
       );
 
@@ -257,7 +257,7 @@ test('training goes on bit by bit as if it had not been interrupted', async () =
       const value = optimizer.minimize(
         () =>
           tf.reduceMean(
-            tf.square(tf.sub(model(x, { training: true }), x.sum(1, { keepdims: true }).add(noise))),
+            tf.square(tf.subtract(model(x, { training: true }), x.sum(1, { keepdims: true }).add(noise))),
           ),
         model.trainableVariables,
       );

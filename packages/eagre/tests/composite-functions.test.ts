@@ -16,18 +16,18 @@ describe('ragged tensors in traced functions', () => {
   ];
   // biome-ignore lint/suspicious/noExplicitAny: as above.
   const fns: Record<string, (x: any) => { array(): unknown }> = {
-    values: (x) => f.mul(x, 2),
-    sum: (x) => f.sum(x, 1),
-    'sum of columns': (x) => f.sum(x, 0),
-    mean: (x) => f.mean(x, 1),
+    values: (x) => f.multiply(x, 2),
+    sum: (x) => f.reduceSum(x, 1),
+    'sum of columns': (x) => f.reduceSum(x, 0),
+    mean: (x) => f.reduceMean(x, 1),
     toTensor: (x) => x.toTensor({ defaultValue: -1 }),
     concat: (x) => f.concat([x, f.add(x, 1)], 1),
     slice: (x) => x.at(':', '1:'),
     rows: (x) => x.at('::-1'),
     tile: (x) => f.tile(x, [1, 2]),
     gather: (x) => f.gather(x, [0, 0]),
-    broadcast: (x) => f.add(x, f.sum(x, 1, { keepdims: true })),
-    softmax: (x) => f.softmax(x),
+    broadcast: (x) => f.add(x, f.reduceSum(x, 1, { keepdims: true })),
+    softmax: (x) => f.nn.softmax(x),
     mask: (x) => tf.ragged.booleanMask(x, f.greater(x, 2)),
     toSparse: (x) => tf.sparse.toDense(x.toSparse()),
   };
@@ -45,7 +45,7 @@ describe('ragged tensors in traced functions', () => {
   test('a structure with ragged tensors goes in and comes out', () => {
     const [a, b] = inputs as [tf.RaggedTensor, tf.RaggedTensor];
     const traced = tf.function(({ x, ys }: { x: tf.RaggedTensor; ys: tf.RaggedTensor[] }) => ({
-      sums: ys.map((y) => f.sum(y, 1)),
+      sums: ys.map((y) => f.reduceSum(y, 1)),
       x: f.add(x, 1),
     }));
     const { sums, x } = traced({ x: a, ys: [a, b] });
@@ -71,8 +71,8 @@ describe('ragged tensors in traced functions', () => {
     const fn = tf.function((x: tf.RaggedTensor, n: tf.Tensor) => {
       const y = tf.cond(
         n.greater(2),
-        () => f.mul(x, 10),
-        () => f.mul(x, 100),
+        () => f.multiply(x, 10),
+        () => f.multiply(x, 100),
       );
       return tf.whileLoop(
         (i: tf.Tensor) => i.less(n),
@@ -93,14 +93,14 @@ describe('ragged tensors in traced functions', () => {
     const inside = tf.function((x: tf.RaggedTensor) => {
       const tape = new tf.GradientTape();
       tape.watch(x);
-      const loss = tape.record(() => f.sum(f.square(x)));
+      const loss = tape.record(() => f.reduceSum(f.square(x)));
       return tape.gradient(loss, x) as unknown as tf.RaggedTensor;
     });
     expect(plain(inside(a))).toEqual([[6, 2, 8, 2], [], [10, 18, 4]]);
     const squares = tf.function((x: tf.RaggedTensor) => f.square(x));
     const tape = new tf.GradientTape();
     tape.watch(a);
-    const loss = tape.record(() => f.sum(squares(a)));
+    const loss = tape.record(() => f.reduceSum(squares(a)));
     expect(plain(tape.gradient(loss, a) as never)).toEqual([[6, 2, 8, 2], [], [10, 18, 4]]);
   });
 });
@@ -141,7 +141,7 @@ describe('sparse tensors in traced functions', () => {
     reduceSum: (x) => S.reduceSum(x, 1),
     add: (x) => S.toDense(S.add(x, x) as tf.SparseTensor),
     reshape: (x) => S.toDense(S.reshape(x, [-1])),
-    values: (x) => S.toDense(f.mul(x, 2)),
+    values: (x) => S.toDense(f.multiply(x, 2)),
   };
   test.each(Object.keys(fns))('%s', (name) => {
     const fn = fns[name] as (x: tf.SparseTensor) => { array(): unknown };

@@ -120,7 +120,7 @@ describe('tf.config', () => {
     expect(tf.config.experimental.tensorFloat32ExecutionEnabled()).toBe(false);
     tf.config.experimental.enableTensorFloat32Execution(true);
     expect(() => tf.config.experimental.enableTensorFloat32Execution(1 as never)).toThrow(
-      tf.InvalidArgumentError,
+      tf.errors.InvalidArgumentError,
     );
   });
 });

@@ -29,8 +29,8 @@ const json = (value: unknown): Written => JSON.parse(JSON.stringify(value)) as W
 const again: Record<Group, (written: Written) => unknown> = {
   layers: (w) => tf.layers.serialize(tf.layers.deserialize(w)),
   initializers: (w) => tf.initializers.get(w),
-  regularizers: (w) => tf.regularizers.get(w),
-  constraints: (w) => tf.constraints.get(w),
+  regularizers: (w) => tf.keras.regularizers.get(w),
+  constraints: (w) => tf.keras.constraints.get(w),
   optimizers: (w) => tf.optimizers.serialize(tf.optimizers.deserialize(w)),
   schedules: (w) => tf.optimizers.schedules.serialize(tf.optimizers.schedules.deserialize(w)),
   losses: (w) => tf.losses.serialize(tf.losses.deserialize(w)),
@@ -86,7 +86,7 @@ test('every class is among them', () => {
   // Of KerasHub, around a folder's SavedModel, of TensorFlow Addons, and of TensorFlow.
   const wrappers = ['RNNCellDeviceWrapper', 'RNNCellDropoutWrapper', 'RNNCellResidualWrapper'];
   const others = ['CachedMultiHeadAttention', 'TFSMLayer', 'LazyAdam', ...wrappers];
-  const spaces: Record<Group, object> = { ...tf, schedules: tf.optimizers.schedules };
+  const spaces: Record<Group, object> = { ...tf.keras, schedules: tf.optimizers.schedules };
   for (const group of Object.keys(again) as Group[]) {
     const names = Object.values(spaces[group])
       .filter((c) => typeof c === 'function' && /^class\b/.test(String(c)))
@@ -131,7 +131,7 @@ describe('keras.saving', () => {
     expect(() => tf.layers.deserialize(written as never)).toThrow("unknown layer 'Scaled'");
     expect(() => customObjectScope(3 as never)).toThrow(tf.errors.InvalidArgumentError);
     expect(() => customObjectScope({ Scaled }, (async () => 1) as never)).toThrow('promise');
-    class Third extends tf.regularizers.L2 {}
+    class Third extends tf.keras.regularizers.L2 {}
     const read = customObjectScope({
       objects: { Third },
       fn: () => deserializeKerasObject(serializeKerasObject(new Third(0.5))),

@@ -45,7 +45,7 @@ describe('fit, evaluate and predict take datasets', () => {
   test('tell the progress bar how many batches there are', async () => {
     const model = line();
     const seen: unknown[] = [];
-    class Spy extends tf.callbacks.Callback {
+    class Spy extends tf.keras.callbacks.Callback {
       override onTrainBegin(): void {
         seen.push(this.params?.['steps']);
       }

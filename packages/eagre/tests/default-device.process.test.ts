@@ -38,7 +38,7 @@ test('ops, variables and functions are on the GPU, whatever was made before it w
   ]);
   expect(before.add(1).array()).toEqual([2, 2]);
   expect(tf.device('/cpu:0', () => [traced(before).device, tf.ones([2]).device])).toEqual([CPU, CPU]);
-  expect(tf.withBackend('js', () => tf.ones([2])).backend).toBe(jsBackend);
+  expect(tf.experimental.withBackend('js', () => tf.ones([2])).backend).toBe(jsBackend);
   // A function runs where it is called, and what it is told runs elsewhere there.
   const mixed = tf.function((x: tf.Tensor) => [x.add(1), tf.device('/cpu:0', () => x.add(2))]);
   expect(mixed(before).map((y) => [y.device, y.array()])).toEqual([

@@ -203,7 +203,7 @@ describe('a tensor on a device', () => {
   test('an op without a kernel runs on the host, which is said once, or not at all', () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
     tf.device('/remote:1', () => {
-      const before = tf.memory().remote1?.hostFallbacks ?? 0;
+      const before = tf.experimental.memory().remote1?.hostFallbacks ?? 0;
       const s = (): tf.Tensor =>
         tf.linalg.svd(
           tf.constant([
@@ -214,7 +214,7 @@ describe('a tensor on a device', () => {
         ) as tf.Tensor;
       expect(s().array()).toEqual([3, 2]);
       expect(s().device).toBe('/device:REMOTE:1');
-      expect(tf.memory().remote1?.hostFallbacks).toBe(before + 2);
+      expect(tf.experimental.memory().remote1?.hostFallbacks).toBe(before + 2);
       expect(warn.mock.calls.filter(([text]) => String(text).includes('Svd'))).toHaveLength(1);
       tf.config.setSoftDevicePlacement(false);
       const matrix = tf.constant(
@@ -300,7 +300,7 @@ describe('training on a device', () => {
   test.skipIf(process.env.EAGRE_DATASETS === undefined)(
     'the model of the MNIST examples learns',
     async () => {
-      const [images, labels] = await tf.datasets.mnist.loadTest();
+      const [images, labels] = await tf.keras.datasets.mnist.loadTest();
       using _ = tf.device('/remote:0');
       tf.random.setSeed(1);
       const m = new tf.Sequential([

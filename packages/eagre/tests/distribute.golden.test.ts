@@ -171,12 +171,12 @@ function normed(synchronized: boolean): tf.Model {
 }
 function twoOutputs(): tf.Model {
   const x = tf.Input({ shape: [4], name: 'x' });
-  const h = new Dense(5, { activation: 'tanh', name: 'hidden' })(x) as tf.KerasTensor;
+  const h = new Dense(5, { activation: 'tanh', name: 'hidden' })(x) as tf.keras.KerasTensor;
   return new tf.Model({
     inputs: x,
     outputs: [
-      new Dense(2, { name: 'size' })(h) as tf.KerasTensor,
-      new Dense(3, { activation: 'softmax', name: 'digit' })(h) as tf.KerasTensor,
+      new Dense(2, { name: 'size' })(h) as tf.keras.KerasTensor,
+      new Dense(3, { activation: 'softmax', name: 'digit' })(h) as tf.keras.KerasTensor,
     ],
   });
 }

@@ -18,7 +18,7 @@ test('TensorBoard gets the graph of a step on a DistributedDataset', async () =>
   const data = tf.data.Dataset.fromTensorSlices([tf.ones([8, 3]), tf.ones([8, 1])]).batch(4);
   await model.fit(two.experimentalDistributeDataset(data) as never, {
     verbose: 0,
-    callbacks: [new tf.callbacks.TensorBoard(folder)],
+    callbacks: [new tf.keras.callbacks.TensorBoard(folder)],
   });
   const kinds = [...tf.summary.readEvents(folder)].map((e) => e.kind);
   expect(kinds.filter((kind) => kind === 'graph')).toEqual(['graph']);

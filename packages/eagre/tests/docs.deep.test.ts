@@ -140,7 +140,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'eagre-docs-'));
   process.chdir(folder);
   prepare(folder);
-  vi.spyOn(tf.datasets.cifar10, 'loadData').mockResolvedValue([pictures(500), pictures(100)]);
+  vi.spyOn(tf.keras.datasets.cifar10, 'loadData').mockResolvedValue([pictures(500), pictures(100)]);
   for (const example of examples) {
     const name = fileOf(example);
     if (name !== undefined) writeFileSync(join(folder, name), example.code);

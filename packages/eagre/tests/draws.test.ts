@@ -7,7 +7,7 @@ import * as tf from '../src/index.ts';
 type Code = (x: tf.Tensor) => tf.Tensor;
 
 const on = <T>(backend: string, fn: () => T): T =>
-  backend.startsWith('/') ? tf.device(backend, fn) : tf.withBackend(backend, fn);
+  backend.startsWith('/') ? tf.device(backend, fn) : tf.experimental.withBackend(backend, fn);
 /** The same of promises, which such a scope refuses. */
 const onAll = <T>(backend: string, fn: () => readonly Promise<T>[]): Promise<T[]> =>
   Promise.all(on(backend, () => [...fn()]));

@@ -64,10 +64,10 @@ test('the elements of a generator are what its signature says', () => {
 test('names show no more than what is for users', () => {
   const constraints = ['Constraint', 'MaxNorm', 'MinMaxNorm', 'NonNeg', 'UnitNorm'];
   const functions = ['deserialize', 'get', 'maxNorm', 'minMaxNorm', 'nonNeg', 'serialize', 'unitNorm'];
-  expect(Object.keys(tf.constraints).sort()).toEqual([...constraints, ...functions]);
+  expect(Object.keys(tf.keras.constraints).sort()).toEqual([...constraints, ...functions]);
   const regularizers = ['L1', 'L1L2', 'L2', 'OrthogonalRegularizer', 'Regularizer'];
   const makers = ['l1', 'l1L2', 'l1l2', 'l2', 'orthogonalRegularizer'];
-  expect(Object.keys(tf.regularizers).sort()).toEqual(
+  expect(Object.keys(tf.keras.regularizers).sort()).toEqual(
     [...regularizers, 'deserialize', 'get', ...makers, 'serialize'].sort(),
   );
   expect(tf.math.topK([1, 3, 2], 2).indices.array()).toEqual([1, 2]);

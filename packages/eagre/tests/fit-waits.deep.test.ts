@@ -13,7 +13,7 @@ if (!isTested) console.log(`CUDA is not tested: ${cudaUnavailable}`);
 /** Runs `body` on the GPU. @returns how often values were read, and how many calls ran on the host */
 async function readsOf(body: () => Promise<unknown>): Promise<{ reads: number; onHost: number }> {
   const file = join(temporaryFolder('calls'), 'calls');
-  const fallbacks = (): number => tf.memory().cuda.hostFallbacks ?? Number.NaN;
+  const fallbacks = (): number => tf.experimental.memory().cuda.hostFallbacks ?? Number.NaN;
   const before = fallbacks();
   const scope = tf.device('/gpu:0');
   process.env['FAKE_CUDA_CALLS'] = file;
@@ -129,7 +129,7 @@ it.skipIf(!isTested)('reads one count where the size of a result depends on valu
   const mask = x.greater(1);
   const read = vi.spyOn((cudaBackend as NonNullable<typeof cudaBackend>).allocator, 'read');
   const cases: Readonly<Record<string, () => tf.Tensor>> = {
-    nonzero: () => tf.nonzero(x),
+    nonzero: () => x.nonzero(),
     where: () => tf.where(mask) as tf.Tensor,
     booleanMask: () => tf.booleanMask(x.cast('float32'), mask),
     'booleanMask of rows': () => tf.booleanMask(x.reshape([1024, 4]), mask.slice([0], [1024])),

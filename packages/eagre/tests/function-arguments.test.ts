@@ -46,9 +46,12 @@ test('tf.function refuses what it does not take', () => {
 });
 
 test('graphs, settings and records', () => {
-  const linear = tf.graphCallable({ signature: [spec] })({ fn: double });
+  const linear = tf.experimental.graphCallable({ signature: [spec] })({ fn: double });
   expect(linear(tf.constant([1])).array()).toEqual([2]);
-  refused(() => (tf.graphCallable as unknown as AnyFunction)([spec], 1), 'takes at most 1 arguments');
+  refused(
+    () => (tf.experimental.graphCallable as unknown as AnyFunction)([spec], 1),
+    'takes at most 1 arguments',
+  );
   const { config } = tf;
   config.runFunctionsEagerly({ runEagerly: true });
   expect(config.functionsRunEagerly()).toBe(true);

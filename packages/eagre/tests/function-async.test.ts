@@ -4,7 +4,7 @@ import * as tf from '../src/index.ts';
 const backends = ['native', 'js'] as const;
 
 describe.each(backends)('runs on another thread, %s', (name) => {
-  const on = <T>(fn: () => T): T => tf.withBackend(name, fn);
+  const on = <T>(fn: () => T): T => tf.experimental.withBackend(name, fn);
   const later = <T>(fn: () => Promise<T>): Promise<T> => on(() => [fn()])[0] as Promise<T>;
   const spin = (turns: number): ((x: tf.Tensor) => tf.Tensor) =>
     tf.function((x: tf.Tensor) => {
@@ -69,10 +69,10 @@ describe.each(backends)('runs on another thread, %s', (name) => {
     const abort = new AbortController();
     const run = later(() => f.runAsync(tf.constant(0), abort.signal));
     setTimeout(() => abort.abort(), 20);
-    await expect(run).rejects.toThrow(tf.CancelledError);
+    await expect(run).rejects.toThrow(tf.errors.CancelledError);
     expect(v.item()).toBe(1);
     await expect(later(() => f.runAsync(tf.constant(0), AbortSignal.abort()))).rejects.toThrow(
-      tf.CancelledError,
+      tf.errors.CancelledError,
     );
   });
 
@@ -103,7 +103,7 @@ describe.each(backends)('runs on another thread, %s', (name) => {
     const y = await of().runAsync(x);
     const other = x.mul(3);
     expect(y.array()).toEqual([2, 4]);
-    expect(() => tape.gradient(y.sum(), x)).toThrow(tf.FailedPreconditionError);
+    expect(() => tape.gradient(y.sum(), x)).toThrow(tf.errors.FailedPreconditionError);
     expect(tape.gradient(other, x)?.array()).toEqual([3, 3]);
     tape.dispose();
   });
@@ -122,7 +122,7 @@ describe.each(backends)('runs on another thread, %s', (name) => {
     const f = weighted(w);
     for (let i = 0; i < 3; i++) {
       const tape = new tf.GradientTape();
-      expect(() => w.matmul(w)).toThrow(tf.InvalidArgumentError);
+      expect(() => w.matmul(w)).toThrow(tf.errors.InvalidArgumentError);
       expect((await f.runAsync(tf.constant([2, 2]))).array()).toEqual([2, 4]);
       expect((await measured.runAsync(tf.constant([1, -1]))).array()).toEqual([2]);
       if (i > 0) tape.dispose();
@@ -138,6 +138,6 @@ describe.each(backends)('runs on another thread, %s', (name) => {
       return x.add(1);
     });
     outer(tf.constant(1));
-    expect(await results[0]).toBeInstanceOf(tf.FailedPreconditionError);
+    expect(await results[0]).toBeInstanceOf(tf.errors.FailedPreconditionError);
   });
 });

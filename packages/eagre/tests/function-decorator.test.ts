@@ -19,7 +19,7 @@ class Counter {
   // biome-ignore format: see above
   @(tf.function({ inputSignature: [new tf.TensorSpec([], 'float32')] }))
   half(x: tf.Tensor | number): tf.Tensor {
-    return tf.mul(x, 0.5);
+    return tf.multiply(x, 0.5);
   }
 
   // biome-ignore format: see above

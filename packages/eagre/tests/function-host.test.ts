@@ -16,7 +16,7 @@ describe.each(['native', 'js'])('code of the host in traced functions, %s', (bac
     run(() => {
       const f: (n: tf.Tensor) => tf.Tensor = tf.function((n: tf.Tensor): tf.Tensor => {
         const before = n.mul(10);
-        const rest = tf.hostFunction((n) => (n.item() > 0 ? f(n.sub(1)) : 1), [n], scalar);
+        const rest = tf.experimental.hostFunction((n) => (n.item() > 0 ? f(n.sub(1)) : 1), [n], scalar);
         return rest.mul(2).add(before);
       });
       const plain = (n: number): number => (n > 0 ? plain(n - 1) : 1) * 2 + n * 10;
@@ -28,7 +28,7 @@ describe.each(['native', 'js'])('code of the host in traced functions, %s', (bac
       const v = new tf.Variable(1, { name: 'count' });
       const f: (n: tf.Tensor) => tf.Tensor = tf.function((n: tf.Tensor): tf.Tensor => {
         v.assignAdd(1);
-        return tf.hostFunction((n) => (n.item() > 0 ? f(n.sub(1)) : 1), [n], scalar).add(v);
+        return tf.experimental.hostFunction((n) => (n.item() > 0 ? f(n.sub(1)) : 1), [n], scalar).add(v);
       });
       expect(f(tf.constant(0)).item()).toBe(3);
       expect(() => f(tf.constant(1))).toThrow("during one of its runs, which changes variables ('count')");
@@ -40,7 +40,7 @@ describe.each(['native', 'js'])('code of the host in traced functions, %s', (bac
       const v = new tf.Variable([1, 2]);
       const f = tf.function((x: tf.Tensor) => {
         const before = v.add(0);
-        tf.hostFunction((x) => void v.assign(x.mul(10)), [x]);
+        tf.experimental.hostFunction((x) => void v.assign(x.mul(10)), [x]);
         return [before, v.mul(x)] as const;
       });
       const given = [f(tf.constant([1, 1])), f(tf.constant([2, 3]))];
@@ -60,7 +60,7 @@ describe.each(['native', 'js'])('code of the host in traced functions, %s', (bac
   test('may dispose what the function was given', () =>
     run(() => {
       const f = tf.function((x: tf.Tensor) => {
-        tf.hostFunction(() => {
+        tf.experimental.hostFunction(() => {
           x0.dispose();
           fill(3);
         }, [x]);

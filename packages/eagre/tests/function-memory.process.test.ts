@@ -74,10 +74,10 @@ describe.runIf(measured)('memory of traced functions', () => {
   test('new functions in a loop without a pause use the memory of those before', () => {
     const w = new tf.Variable(tf.ones([512, 512]));
     const once = (): void => {
-      tf.function(() => tf.matmul(w, tf.relu(w)))();
+      tf.function(() => tf.matmul(w, tf.nn.relu(w)))();
     };
     const taken = (): number =>
-      Object.values(tf.memory()).reduce((sum, { bytesTaken }) => sum + bytesTaken, 0);
+      Object.values(tf.experimental.memory()).reduce((sum, { bytesTaken }) => sum + bytesTaken, 0);
     for (let i = 0; i < 20; i++) once();
     const before = taken();
     for (let i = 0; i < 200; i++) once();

@@ -208,7 +208,7 @@ const each: Readonly<Record<string, [Fn, ...(readonly (number | string)[])[]]>> 
   squeezed: [(x) => x.squeeze().mul(2), ['a', 'b', 3]],
   'equal pieces': [(x) => tf.split(x, 2)[0] as tf.Tensor, ['a', 3]],
   'single rows': [(x) => tf.addN(tf.unstack(x)), ['a', 3]],
-  'the largest three': [(x) => tf.topK(x, 3).values, ['a', 'b']],
+  'the largest three': [(x) => tf.math.topK(x, 3).values, ['a', 'b']],
   mirrored: [(x) => tf.pad(x, [[2, 2]], { mode: 'REFLECT' }), ['a']],
   'strides with padding': [(x) => tf.nn.maxPool2d(x, 2, { padding: 'SAME' }), [2, 'a', 'b', 1]],
   'windows larger than images': [(x) => tf.nn.avgPool2d(x, 3, { strides: 1 }), [2, 'a', 'b', 1]],
@@ -242,12 +242,12 @@ test('the inverse of a permutation, which the run checks', () => {
   const int = (n: number[]): tf.Tensor => tf.constant(n, 'int32');
   const signature = { inputSignature: [new tf.TensorSpec([null], 'int32')] };
   for (const f of [
-    tf.function((x: tf.Tensor) => tf.invertPermutation(x)),
-    tf.function(signature)((x: tf.Tensor) => tf.invertPermutation(x)),
-    tf.function((x: tf.Tensor) => tf.invertPermutation([2, 0, 1]).add(x.sum().mul(0)).at(`:${x.size}`)),
+    tf.function((x: tf.Tensor) => tf.math.invertPermutation(x)),
+    tf.function(signature)((x: tf.Tensor) => tf.math.invertPermutation(x)),
+    tf.function((x: tf.Tensor) => tf.math.invertPermutation([2, 0, 1]).add(x.sum().mul(0)).at(`:${x.size}`)),
   ])
     expect(f(int([2, 0, 1])).array()).toEqual([1, 2, 0]);
-  const f = tf.function(signature)((x: tf.Tensor) => tf.invertPermutation(x));
+  const f = tf.function(signature)((x: tf.Tensor) => tf.math.invertPermutation(x));
   expect(f(int([1, 0])).array()).toEqual([1, 0]);
   expect(() => f(int([1, 1]))).toThrow(tf.errors.InvalidArgumentError);
 });

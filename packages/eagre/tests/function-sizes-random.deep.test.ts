@@ -68,7 +68,7 @@ const steps: readonly ((pick: (n: number) => number) => Step)[] = [
   () => (x) => x.sort(0),
   (pick) => {
     const k = 1 + pick(3);
-    return (x) => tf.topK(x, k).values;
+    return (x) => tf.math.topK(x, k).values;
   },
   () => (x) => tf.gather(x, x.sum(1).argMax(0, { dtype: 'int32' }).reshape([1])),
   () => (x) => tf.nn.avgPool2d(x.reshape([1, -1, 1, 1]), [2, 1], { strides: [2, 1] }).reshape([-1, 1]),
@@ -91,11 +91,11 @@ const values = (list: readonly tf.Tensor[]): unknown[] =>
 const valueSteps: typeof steps = [
   () => (x) => tf.booleanMask(x, x.mean(1).greater(0)),
   () => (x) => tf.booleanMask(x, x.max(0).greater(0.2), 1),
-  () => (x) => tf.gather(x, tf.nonzero(x.sum(1).less(0.5)).reshape([-1])),
+  () => (x) => tf.gather(x, x.sum(1).less(0.5).nonzero().reshape([-1])),
   () => (x) => tf.gather(x, tf.unique(x.sum(1).sign().add(1).cast('int32')).indices),
   () => (x) => tf.repeat(x, x.square().sum().minimum(3).cast('int32'), 0),
-  () => (x) => tf.slice(x, [0, 0], [tf.size(tf.nonzero(x.mean(1).greater(0))), -1]),
-  () => (x) => x.reshape(tf.stack([tf.size(tf.nonzero(x.mean(1).greater(0))), tf.constant(-1, 'int32')])),
+  () => (x) => tf.slice(x, [0, 0], [tf.size(x.mean(1).greater(0).nonzero()), -1]),
+  () => (x) => x.reshape(tf.stack([tf.size(x.mean(1).greater(0).nonzero()), tf.constant(-1, 'int32')])),
   () => (x) => tf.slice(x, tf.stack([x.mean().sign().cast('int32').maximum(0), tf.constant(0, 'int32')])),
   () => (x) => tf.sequenceMask(x.sum(1).abs().minimum(5).cast('int32')).cast('float32').mul(2).sub(1),
   () => (x) =>

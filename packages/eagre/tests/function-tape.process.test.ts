@@ -171,8 +171,8 @@ describe('a tape outside of a traced function', () => {
       g?.dispose();
     };
     step();
-    const before = tf.memory().numTensors;
+    const before = tf.experimental.memory().numTensors;
     for (let i = 0; i < 10; i++) step();
-    expect(tf.memory().numTensors).toBe(before);
+    expect(tf.experimental.memory().numTensors).toBe(before);
   });
 });

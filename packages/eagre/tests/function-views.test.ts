@@ -10,7 +10,7 @@ describe('two views of one value', () => {
     reshape: (y) => [y, y.reshape([2, 2])],
     'a view first': (y) => [y.reshape([4, 1]), y, y.reshape([2, 2]), y],
     expandDims: (y) => [y.expandDims(0), y, y.expandDims(1)],
-    flatten: (y) => [y, tf.flatten(y), tf.identity(y)],
+    flatten: (y) => [y, y.flatten(), tf.identity(y)],
     squeeze: (y) => [y.reshape([4, 1]), y.reshape([4, 1]).squeeze(-1)],
     'an added axis': (y) => [y.at(null, ':'), y],
     'unstack of one': (y) => [y, ...tf.unstack(y.reshape([1, 4]))],
@@ -72,7 +72,7 @@ describe('two views of one value', () => {
     ]);
     const g = tf.function((x: tf.Tensor) => {
       const y = model(x);
-      return [y, tf.flatten(y)];
+      return [y, y.flatten()];
     });
     expect(g(tf.ones([1, 3])).map((t) => t.shape)).toEqual([[1, 2, 2], [4]]);
   });
@@ -110,7 +110,7 @@ const viewing: readonly ((pick: Pick) => Step)[] = [
   () => (x) => x.reshape([-1]),
   () => (x) => x.reshape([1, -1]),
   () => (x) => x.reshape([1, -1, 1]),
-  () => (x) => tf.flatten(x).expandDims(1),
+  () => (x) => x.flatten().expandDims(1),
   (pick) => {
     const axis = pick(2);
     return (x) => x.expandDims(axis);

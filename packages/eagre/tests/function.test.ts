@@ -318,7 +318,7 @@ describe('host code', () => {
   test('a host function in the middle, with a result that goes on', () => {
     const f = tf.function((x: tf.Tensor) => {
       const y = x.mul(2);
-      const sorted = tf.hostFunction((v) => (v.data() as Float32Array).sort(), [y], {
+      const sorted = tf.experimental.hostFunction((v) => (v.data() as Float32Array).sort(), [y], {
         dtype: 'float32',
         shape: [3],
       });

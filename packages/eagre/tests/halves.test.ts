@@ -24,11 +24,11 @@ describe.each(halves)('%s', (dtype) => {
         .tanh(a)
         .mul(tf.sigmoid(b))
         .add(tf.exp(a.mul(0.3)))
-        .sub(tf.softplus(b)),
-    choices: (a, b) => tf.where(a.greater(b), a.mul(3), tf.maximum(b, -0.5)).add(tf.relu(a)),
+        .sub(tf.math.softplus(b)),
+    choices: (a, b) => tf.where(a.greater(b), a.mul(3), tf.maximum(b, -0.5)).add(tf.nn.relu(a)),
     sums: (a, b) => a.mul(b).sum(1).add(a.mean(1)).sub(b.max(1)),
     products: (a, b) => a.matmul(b, { transposeB: true }).add(0.3).mul(2),
-    rows: (a, b) => tf.softmax(a.mul(2)).mul(b).add(tf.logSoftmax(b)),
+    rows: (a, b) => tf.nn.softmax(a.mul(2)).mul(b).add(tf.nn.logSoftmax(b)),
     moves: (a, b) =>
       tf
         .concat([a, b.mul(2)], 1)
@@ -46,7 +46,9 @@ describe.each(halves)('%s', (dtype) => {
     const result = traced(x, y);
     expect(result.dtype).toBe(dtype);
     expect(bits(result)).toEqual(bits(eager));
-    const js = tf.withBackend('js', () => of(tf.constant(x.ndarray()), tf.constant(y.ndarray())));
+    const js = tf.experimental.withBackend('js', () =>
+      of(tf.constant(x.ndarray()), tf.constant(y.ndarray())),
+    );
     // Backends may differ in the last place of float32, which rounding can carry to the last place of 16 bits.
     bits(js).forEach((b, i) => {
       expect(Math.abs(b - (bits(eager)[i] as number))).toBeLessThanOrEqual(
@@ -56,21 +58,21 @@ describe.each(halves)('%s', (dtype) => {
   });
 
   it('runs where sizes are not known while it is traced', () => {
-    const f = tf.function((a: tf.Tensor) => tf.softmax(a.mul(2)).sum(0).add(a.mean(0)), {
+    const f = tf.function((a: tf.Tensor) => tf.nn.softmax(a.mul(2)).sum(0).add(a.mean(0)), {
       inputSignature: [new tf.TensorSpec([null, 5], dtype)],
     });
     for (const n of [1, 4, 6]) {
       const a = x.slice([0, 0], [n, 5]);
-      expect(bits(f(a))).toEqual(bits(tf.softmax(a.mul(2)).sum(0).add(a.mean(0))));
+      expect(bits(f(a))).toEqual(bits(tf.nn.softmax(a.mul(2)).sum(0).add(a.mean(0))));
     }
     const loop = tf.function((a: tf.Tensor) => tf.scan((s: tf.Tensor, row: tf.Tensor) => s.add(row), a));
     expect(bits(loop(x))).toEqual(bits(tf.scan((s: tf.Tensor, row: tf.Tensor) => s.add(row), x)));
   });
 
   it('has gradients', () => {
-    const f = (a: tf.Tensor): tf.Tensor => tf.softmax(tf.tanh(a).mul(a)).mul(y.cast(a.dtype)).sum();
-    const wide = tf.grad(f)(x.cast('float32')).data();
-    const narrow = tf.grad(f)(x);
+    const f = (a: tf.Tensor): tf.Tensor => tf.nn.softmax(tf.tanh(a).mul(a)).mul(y.cast(a.dtype)).sum();
+    const wide = tf.autodiff.grad(f)(x.cast('float32')).data();
+    const narrow = tf.autodiff.grad(f)(x);
     expect(narrow.dtype).toBe(dtype);
     const step = dtype === 'float16' ? 2 ** -8 : 2 ** -5;
     narrow.data().forEach((v, i) => {

@@ -8,7 +8,7 @@ const one = tf.ones([1]);
 describe('several values that are no list', () => {
   test.each(Object.entries({ concat, stack, addN }))('%s', (name, fn) => {
     expect(() => fn(one, one)).toThrow(`several values come in a list: write ${name}([x, y])`);
-    expect(() => fn(one, one, one)).toThrow(tf.InvalidArgumentError);
+    expect(() => fn(one, one, one)).toThrow(tf.errors.InvalidArgumentError);
     expect(fn([one, one]).rank).toBeGreaterThan(0);
     expect(concat([one, one], tf.constant(0, 'int32')).shape).toEqual([2]);
   });

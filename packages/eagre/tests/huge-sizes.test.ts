@@ -23,10 +23,10 @@ describe('what is made step by step on the host', () => {
     expect((tf.strings.ngrams(['a', 'b'], 2 ** 40) as tf.Tensor).shape).toEqual([0]);
   });
   it('differences end where there is nothing left', () => {
-    expect(tf.numpy.diff([1, 2], 2 ** 40).shape).toEqual([0]);
-    expect(tf.numpy.diff([1, 2], 2).shape).toEqual([0]);
+    expect(tf.experimental.numpy.diff([1, 2], 2 ** 40).shape).toEqual([0]);
+    expect(tf.experimental.numpy.diff([1, 2], 2).shape).toEqual([0]);
     // As in NumPy, Keras and TensorFlow.
-    expect(() => tf.numpy.diff([1, 2], -1)).toThrow(tf.errors.InvalidArgumentError);
+    expect(() => tf.experimental.numpy.diff([1, 2], -1)).toThrow(tf.errors.InvalidArgumentError);
   });
 });
 

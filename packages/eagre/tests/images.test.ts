@@ -48,12 +48,12 @@ describe.each(
   it('has the same values and gradients', () => {
     near(call(image), c, c.values, within);
     if (c.gradient === undefined) return;
-    const slope = tf.grad((x: tf.Tensor) => weighted(call(x)))(image);
+    const slope = tf.autodiff.grad((x: tf.Tensor) => weighted(call(x)))(image);
     near(slope, { ...c, dtype: 'float32', shape: [...shape] }, c.gradient, 4 * within);
   });
   // Of what is linear in the images, a gradient tells how each image changes the result.
   it.runIf(/Transform$/.test(c.fn) && dtype === 'float32')('has the gradient of a linear function', () => {
-    const slope = tf.grad((x: tf.Tensor) => weighted(call(x)))(image);
+    const slope = tf.autodiff.grad((x: tf.Tensor) => weighted(call(x)))(image);
     const other = image.square().add(0.25);
     const change = weighted(call(other))
       .sub(weighted(call(image)))

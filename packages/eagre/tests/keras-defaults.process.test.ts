@@ -58,7 +58,7 @@ test('the format of images is that of layers, ops and pictures', () => {
   const picture = tf.keras.utils.arrayToImg(tf.ones([3, 8, 6]));
   expect([picture.width, picture.height]).toEqual([6, 8]);
   expect(tf.keras.utils.imgToArray(picture).shape).toEqual([3, 8, 6]);
-  expect(() => tf.applications.MobileNet({ weights: null })).toThrow(/setImageDataFormat/);
+  expect(() => tf.keras.applications.MobileNet({ weights: null })).toThrow(/setImageDataFormat/);
   config.setImageDataFormat('channelsLast');
   expect(new tf.layers.Conv2D(5, 3)(tf.ones([1, 8, 6, 3])).shape).toEqual([1, 6, 4, 5]);
 });
@@ -70,7 +70,7 @@ test('epsilon is what losses and constraints add', () => {
   expect(backend.epsilon()).toBe(0.5);
   expect(loss()).toBeCloseTo(200, 4);
   expect(
-    tf.constraints
+    tf.keras.constraints
       .unitNorm()(tf.constant([[2], [0]]))
       .data()[0],
   ).toBeCloseTo(2 / 2.5, 6);

@@ -202,7 +202,7 @@ test('recurrent layers tell the options of their cell, and forget their states',
   expect(lstm.activation).toBe(lstm.cell.activation);
   expect(lstm.recurrentActivation).toBe(lstm.cell.recurrentActivation);
   expect(new tf.layers.GRU(2).resetAfter).toBe(true);
-  expect(new tf.layers.SimpleRNN(2).activation).toBe(tf.activations.tanh);
+  expect(new tf.layers.SimpleRNN(2).activation).toBe(tf.keras.activations.tanh);
   const convolved = new tf.layers.ConvLSTM2D(2, 3, { padding: 'same' });
   expect([convolved.filters, convolved.kernelSize, convolved.padding]).toEqual([2, [3, 3], 'same']);
   // What is set is in the files as before.
@@ -266,12 +266,12 @@ test('bounds of the deviation of RandomGaussianBlur may lie above 1, as in Keras
   const blur = (sigma: number | readonly [number, number]) =>
     new tf.layers.RandomGaussianBlur({ factor: [1, 1], kernelSize: 5, sigma, seed: 1 });
   expect(blur([0.5, 3]).getConfig()['sigma']).toEqual([0.5, 3]);
-  expect(() => blur(3)).toThrow(tf.InvalidArgumentError);
-  expect(() => blur([2, 3])).toThrow(tf.InvalidArgumentError);
+  expect(() => blur(3)).toThrow(tf.errors.InvalidArgumentError);
+  expect(() => blur([2, 3])).toThrow(tf.errors.InvalidArgumentError);
   // Of a point less than a deviation of 1 leaves.
   const point = tf.oneHot(12, 25).reshape([1, 5, 5, 1]).mul(255);
   const left = (sigma: readonly [number, number]): number =>
-    tf.max(blur(sigma)(point, { training: true }) as tf.Tensor).item();
+    tf.reduceMax(blur(sigma)(point, { training: true }) as tf.Tensor).item();
   expect(left([1, 9])).toBeLessThan(left([1, 1]));
 });
 
@@ -322,7 +322,7 @@ test('preprocessing layers learn batch by batch', () => {
   parts.finalizeState();
   expect(parts.binBoundaries).toEqual(whole.binBoundaries);
   const fixed = new Discretization([0, 1]);
-  expect(() => fixed.updateState([1])).toThrow(tf.InvalidArgumentError);
+  expect(() => fixed.updateState([1])).toThrow(tf.errors.InvalidArgumentError);
   fixed.finalizeState();
   expect(fixed.binBoundaries).toEqual([0, 1]);
   new Normalization().finalizeState();
@@ -380,15 +380,15 @@ test('what recurrent layers hold from call to call', () => {
 });
 
 test('callbacks see the outputs of predicted batches', async () => {
-  class Seen extends tf.callbacks.Callback {
+  class Seen extends tf.keras.callbacks.Callback {
     readonly outputs: tf.Tensor[] = [];
-    override onPredictBatchEnd(_batch: number, { outputs }: tf.callbacks.PredictLogs): void {
+    override onPredictBatchEnd(_batch: number, { outputs }: tf.keras.callbacks.PredictLogs): void {
       this.outputs.push(outputs as tf.Tensor);
     }
   }
   const model = new tf.Sequential([tf.Input([2]), new tf.layers.Dense(1)]);
   const [seen, told] = [new Seen(), vi.fn()];
-  const lambda = new tf.callbacks.LambdaCallback({ onPredictBatchEnd: told } as never);
+  const lambda = new tf.keras.callbacks.LambdaCallback({ onPredictBatchEnd: told } as never);
   const y = (await model.predict(tf.ones([5, 2]), { batchSize: 2, callbacks: [seen, lambda] })) as tf.Tensor;
   expect(seen.outputs.map((t) => t.shape)).toEqual([
     [2, 1],
@@ -401,8 +401,8 @@ test('callbacks see the outputs of predicted batches', async () => {
 test('what callbacks that watch a number know', async () => {
   const model = new tf.Sequential([tf.Input([1]), new tf.layers.Dense(1)]);
   model.compile({ loss: 'meanSquaredError', optimizer: new tf.optimizers.SGD(1e-9) });
-  const stop = new tf.callbacks.EarlyStopping({ monitor: 'loss', patience: 9 });
-  const plateau = new tf.callbacks.ReduceLROnPlateau({ monitor: 'loss', patience: 1, cooldown: 5 });
+  const stop = new tf.keras.callbacks.EarlyStopping({ monitor: 'loss', patience: 9 });
+  const plateau = new tf.keras.callbacks.ReduceLROnPlateau({ monitor: 'loss', patience: 1, cooldown: 5 });
   expect([stop.best, plateau.best, plateau.inCooldown()]).toEqual([null, null, false]);
   const { history } = await model.fit(tf.ones([4, 1]), tf.ones([4, 1]), {
     epochs: 3,

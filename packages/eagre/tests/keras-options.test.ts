@@ -171,7 +171,7 @@ test('TerminateOnNaN may fail', async () => {
     model.fit(x, tf.ones([4, 1]), {
       epochs: 3,
       verbose: 0,
-      callbacks: [new tf.callbacks.TerminateOnNaN(...(raiseError === undefined ? [] : [raiseError]))],
+      callbacks: [new tf.keras.callbacks.TerminateOnNaN(...(raiseError === undefined ? [] : [raiseError]))],
     });
   expect((await fit()).history.loss).toHaveLength(1);
   await expect(fit(true)).rejects.toThrow('TerminateOnNaN: the loss of batch 0 is NaN');

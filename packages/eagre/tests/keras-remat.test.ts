@@ -28,7 +28,7 @@ test.each([false, true])('of layers in a layer that trains; traced: %s', (traced
   dense.build([null, 3]);
   const [y, bias] = (traced ? tf.function(step) : step)(tf.ones([8, 3])) as [tf.Tensor, tf.Tensor];
   // tanh(u) has the slope 1 - tanh(u)^2; what is kept is doubled.
-  const slopes = tf.where(y.equal(0), 0, tf.sub(1, y.div(2).square()).mul(2)).sum(0);
+  const slopes = tf.where(y.equal(0), 0, tf.subtract(1, y.div(2).square()).mul(2)).sum(0);
   expect(bias.array()).toEqual((slopes.array() as number[]).map((v) => expect.closeTo(v, 4)));
   if (!traced) expect(trains).toEqual([true, true]);
 });

@@ -156,7 +156,7 @@ describe('what no operator takes is refused', () => {
     ],
     ['a singular matrix', () => new linalg.LinearOperatorFullMatrix(tf.ones([2, 2])).assertNonSingular()],
   ])('%s', (_, fn) => {
-    expect(fn).toThrow(tf.InvalidArgumentError);
+    expect(fn).toThrow(tf.errors.InvalidArgumentError);
   });
 });
 

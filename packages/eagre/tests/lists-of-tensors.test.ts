@@ -118,7 +118,7 @@ it('what is no tensor takes the dtype of the first', () => {
 });
 
 it('has gradients, also in traced functions', () => {
-  const f = (x: tf.Tensor): tf.Tensor => tf.mul([x, [x.at(1), 3]], [b, x]);
+  const f = (x: tf.Tensor): tf.Tensor => tf.multiply([x, [x.at(1), 3]], [b, x]);
   for (const fn of [f, tf.function(f)]) {
     using tape = new tf.GradientTape();
     tape.watch(a);

@@ -38,8 +38,8 @@ afterEach(() => vi.restoreAllMocks());
 function follow(one: Golden['cases'][number], backend: string, isTraced: boolean): void {
   const { optimizer: name, options, schedule, steps } = one;
   vi.spyOn(console, 'warn').mockImplementation(() => {});
-  using _ = tf.withBackend(backend);
-  using __ = tf.scope();
+  using _ = tf.experimental.withBackend(backend);
+  using __ = tf.experimental.scope();
   const classes = tf.optimizers as unknown as Record<string, new (given: object) => tf.optimizers.Optimizer>;
   const given: Record<string, unknown> = camelCaseKeys(options);
   if (schedule !== null) {

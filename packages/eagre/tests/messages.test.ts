@@ -220,7 +220,7 @@ describe('training', () => {
     ],
     [
       'a class of callbacks',
-      () => compiled().fit(x, y, { callbacks: [tf.callbacks.EarlyStopping as never], ...quiet }),
+      () => compiled().fit(x, y, { callbacks: [tf.keras.callbacks.EarlyStopping as never], ...quiet }),
       /write new EarlyStopping\(…\)/,
     ],
     [
@@ -246,7 +246,10 @@ describe('training', () => {
 });
 
 describe('models', () => {
-  const [a, b] = ['a', 'b'].map((name) => tf.Input([2], { name })) as [tf.KerasTensor, tf.KerasTensor];
+  const [a, b] = ['a', 'b'].map((name) => tf.Input([2], { name })) as [
+    tf.keras.KerasTensor,
+    tf.keras.KerasTensor,
+  ];
   const both = (): tf.Model => new tf.Model([a, b], new layers.Add()([a, b]));
   const cases: Case[] = [
     [
@@ -303,7 +306,7 @@ test('a loss that is no number is said once by TerminateOnNaN', async () => {
   const log = console.log;
   console.log = (text: string) => said.push(text);
   try {
-    const callbacks = [new tf.callbacks.TerminateOnNaN()];
+    const callbacks = [new tf.keras.callbacks.TerminateOnNaN()];
     await compiled().fit(tf.fill([4, 3], Number.NaN), y, { epochs: 5, callbacks, ...quiet });
   } finally {
     console.log = log;

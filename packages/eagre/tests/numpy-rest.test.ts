@@ -1,4 +1,4 @@
-// The functions of tf.numpy against TensorFlow, and its dtypes.
+// The functions of tf.experimental.numpy against TensorFlow, and its dtypes.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as tf from '../src/index.ts';
@@ -6,8 +6,8 @@ import { testCases } from './testing/golden-cases.ts';
 
 testCases('numpy-rest.json');
 
-describe('dtypes of tf.numpy', () => {
-  const { numpy: np } = tf;
+describe('dtypes of tf.experimental.numpy', () => {
+  const { numpy: np } = tf.experimental;
   it('meet as in NumPy', () => {
     const meet = ([a, b, c]: readonly [tf.DType, tf.DType, tf.DType]): void => {
       expect([np.promoteTypes(a, b), np.promoteTypes(b, a)]).toEqual([c, c]);
@@ -63,7 +63,7 @@ describe('dtypes of tf.numpy', () => {
   });
 });
 
-describe('two dtypes in tf.numpy', () => {
+describe('two dtypes in tf.experimental.numpy', () => {
   type Cell = string | readonly [dtype: string, values: readonly number[]] | null;
   const golden = JSON.parse(
     readFileSync(new URL('../golden/numpy-dtypes.json', import.meta.url), 'utf8'),
@@ -72,7 +72,7 @@ describe('two dtypes in tf.numpy', () => {
     readonly b: readonly number[];
     readonly tables: Readonly<Record<string, Readonly<Record<tf.DType, Readonly<Record<tf.DType, Cell>>>>>>;
   };
-  const { numpy: np } = tf;
+  const { numpy: np } = tf.experimental;
   type Run = (a: tf.Tensor, b: tf.Tensor) => tf.Tensor;
   const special: Readonly<Record<string, Run>> = {
     tensordot: (a, b) => np.tensordot(a, b, 1),

@@ -144,9 +144,15 @@ const calls: Readonly<Record<string, readonly [call: () => unknown, message: str
   'a unit matrix of no size': [() => tf.keras.ops.identity(null as never), 'n must be'],
   'no number of numbers': [() => tf.keras.ops.geomspace(1, 2, null as never), 'num must be'],
   'pieces of no number': [() => tf.keras.ops.arraySplit(x, null as never), 'indicesOrSections must be'],
-  'pieces without end': [() => tf.numpy.arraySplit(x, Number.POSITIVE_INFINITY), 'indicesOrSections must be'],
-  'places of no size': [() => tf.numpy.diagIndices(null as never), 'n must be'],
-  'places along axes without end': [() => tf.numpy.diagIndices(2, Number.POSITIVE_INFINITY), 'ndim must be'],
+  'pieces without end': [
+    () => tf.experimental.numpy.arraySplit(x, Number.POSITIVE_INFINITY),
+    'indicesOrSections must be',
+  ],
+  'places of no size': [() => tf.experimental.numpy.diagIndices(null as never), 'n must be'],
+  'places along axes without end': [
+    () => tf.experimental.numpy.diagIndices(2, Number.POSITIVE_INFINITY),
+    'ndim must be',
+  ],
   'pieces by letters': [() => tf.keras.ops.vsplit(x, 'x' as never), 'indicesOrSections must be'],
   'an inverse by a flag': [() => tf.keras.ops.pinv(x, true as never), 'rcond must be a number'],
   'least squares by a bigint': [() => tf.keras.ops.lstsq(x, x, 10n as never), 'rcond must be a number'],

@@ -20,8 +20,8 @@ const golden = JSON.parse(readFileSync(new URL('../golden/configs.json', import.
 const groups = {
   layers: tf.layers,
   initializers: tf.initializers,
-  regularizers: tf.regularizers,
-  constraints: tf.constraints,
+  regularizers: tf.keras.regularizers,
+  constraints: tf.keras.constraints,
   optimizers: tf.optimizers,
   schedules: tf.optimizers.schedules,
   losses: tf.losses,

@@ -51,7 +51,7 @@ describe('what is written', () => {
     ]);
     await expect(
       tf.onnx.save(loaded['f'], at('other.onnx'), { inputSignature: [new tf.TensorSpec([3, 5])] }),
-    ).rejects.toThrow(tf.InvalidArgumentError);
+    ).rejects.toThrow(tf.errors.InvalidArgumentError);
   });
 
   test('transposes between convolutions cancel', async () => {
@@ -194,7 +194,8 @@ describe('what is refused', () => {
     );
     await expect(
       save(
-        (x) => tf.hostFunction((t: tf.Tensor) => t, [x], [{ dtype: 'float32', shape: [2] }]) as never,
+        (x) =>
+          tf.experimental.hostFunction((t: tf.Tensor) => t, [x], [{ dtype: 'float32', shape: [2] }]) as never,
         spec(2),
       ),
     ).rejects.toThrow(/is code of this process/);
@@ -286,7 +287,7 @@ describe('what is read', () => {
   test('a layer around it is part of a Keras model', async () => {
     await tf.onnx.save((x: tf.Tensor) => x.mul(3), at('triple.onnx'), { inputSignature: [spec(null, 2)] });
     const read = await tf.onnx.load(at('triple.onnx'));
-    class Triple extends tf.Layer {
+    class Triple extends tf.keras.Layer {
       override call(x: tf.Tensor): tf.Tensor {
         return read(x) as tf.Tensor;
       }

@@ -189,7 +189,7 @@ test('MultiOptimizer trains a model, and goes on from a checkpoint and a configu
   const y = tf.matmul(x, [[1], [-2]]);
   const options = { verbose: 0, shuffle: false } as const;
   const model = make();
-  const callbacks = [new tf.callbacks.TensorBoard(join(folder, 'logs'))];
+  const callbacks = [new tf.keras.callbacks.TensorBoard(join(folder, 'logs'))];
   const { history } = await model.fit(x, y, { ...options, epochs: 3, callbacks });
   expect(history.loss?.[2]).toBeLessThan(history.loss?.[0] as number);
   const { optimizer } = model;

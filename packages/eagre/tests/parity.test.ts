@@ -43,7 +43,7 @@ const objects: Readonly<Record<string, object>> = {
   Loss: new tf.losses.MeanSquaredError(),
   Metric: new tf.metrics.Mean(),
   Optimizer: model.optimizer,
-  Callback: new tf.callbacks.Callback(),
+  Callback: new tf.keras.callbacks.Callback(),
   LearningRateSchedule: new tf.optimizers.schedules.CosineDecay(0.1, 10),
 };
 

@@ -106,7 +106,9 @@ const hooks: ReadonlySet<string> = new Set([
   'Callback.close',
   'Callback.setModel',
   'Callback.setParams',
-  ...Object.getOwnPropertyNames(tf.callbacks.Callback.prototype).filter((name) => /^on[A-Z]/.test(name)),
+  ...Object.getOwnPropertyNames(tf.keras.callbacks.Callback.prototype).filter((name) =>
+    /^on[A-Z]/.test(name),
+  ),
 ]);
 
 /** Methods that are protected in TypeScript: only a class that extends theirs can call them. */
@@ -189,7 +191,7 @@ const classes: Readonly<Record<string, { readonly prototype: object }>> = {
   LSTM: tf.layers.LSTM,
   LSTMCell: tf.layers.LSTMCell,
   StackedRNNCells: tf.layers.StackedRNNCells,
-  Callback: tf.callbacks.Callback,
+  Callback: tf.keras.callbacks.Callback,
   Model: tf.Model,
   Optimizer: tf.optimizers.Optimizer,
   Adam: tf.optimizers.Adam,
@@ -240,7 +242,6 @@ const methods = Object.entries(classes).flatMap(([name, c]) =>
 const reasons: Readonly<Record<string, readonly string[]>> = {
   'errors, made to be thrown': [
     'autograph.AutographError',
-    'datasets.DatasetError',
     'errors.AbortedError',
     'errors.AlreadyExistsError',
     'errors.CancelledError',
@@ -259,16 +260,16 @@ const reasons: Readonly<Record<string, readonly string[]>> = {
     'errors.UnavailableError',
     'errors.UnimplementedError',
     'errors.UnknownError',
+    'keras.datasets.DatasetError',
   ],
   'made by the library alone: by tf.config, tf.function, sessions, pipelines, strategies, loadCheckpoint, createFileWriter, fromSeed, constant, Input, ragged.constant':
     [
-      'CompositeTensor',
       'types.experimental.ConcreteFunction',
       'keras.KerasTensor',
       'RaggedTensor',
       'TypeSpec',
       // This is tf.Tensor.
-      'numpy.ndarray',
+      'experimental.numpy.ndarray',
       'compat.v1.Operation',
       'compat.v1.UninitializedVariables',
       'compat.v1.VariableScope',
@@ -373,15 +374,17 @@ test('methods and functions of functions take their arguments by name', () => {
   expect(g.uniform({ shape: [2], minval: 3, maxval: 4 }).shape).toEqual([2]);
   expect(g.normal([2], null).shape).toEqual([2]);
   expect(
-    tf
+    tf.autodiff
       .grad({ fn: (x) => x.mul(x) })(3)
       .item(),
   ).toBe(6);
-  expect(() => (tf.grad((x) => x) as AnyFunction)(1, 2)).toThrow('write tf.gradientsFunction(fn)');
+  expect(() => (tf.autodiff.grad((x) => x) as AnyFunction)(1, 2)).toThrow(
+    'write tf.autodiff.gradientsFunction(fn)',
+  );
   expect(tf.nameScope({ name: 'a', fn: () => 3 })).toBe(3);
   expect(() => tf.device('/cpu:0', 3 as never)).toThrow(tf.errors.InvalidArgumentError);
-  expect(tf.promote({ a: 'int32', b: 'int64' })).toBe('int64');
-  expect(() => tf.promote('int32', 'nonsense' as never)).toThrow('is not a dtype');
+  expect(tf.experimental.promote({ a: 'int32', b: 'int64' })).toBe('int64');
+  expect(() => tf.experimental.promote('int32', 'nonsense' as never)).toThrow('is not a dtype');
 });
 
 describe('values that do not turn into text are refused by typed errors', () => {

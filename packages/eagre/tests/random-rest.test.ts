@@ -56,7 +56,7 @@ describe('distributions', () => {
     expect([cut.min().item() >= 3, cut.max().item() <= 4]).toEqual([true, true]);
     // The mean of a standard normal between 1 and 1.5 is 1.2243.
     expect(Math.abs(moments(cut)[0] - (1 + 2 * 1.2243))).toBeLessThan(0.01);
-    const classes = random.statelessCategorical(tf.log([[0.2, 0.8]]), N, [3, 4]);
+    const classes = random.statelessCategorical(tf.math.log([[0.2, 0.8]]), N, [3, 4]);
     expect([classes.dtype, classes.shape]).toEqual(['int64', [1, N]]);
     expect(Math.abs(moments(classes.reshape([N]))[0] - 0.8)).toBeLessThan(0.02);
     const half = random.poisson([2], [1, 5, 9]);

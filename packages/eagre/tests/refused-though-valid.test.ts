@@ -61,7 +61,7 @@ describe('ragged', () => {
 
 describe('numpy', () => {
   it('bitwiseNot, amax and amin of bools', () => {
-    const np = tf.numpy;
+    const np = tf.experimental.numpy;
     expect(np.bitwiseNot(tf.constant([1, 2], 'int32')).array()).toEqual([-2, -3]);
     for (const y of both((x: tf.Tensor) => np.bitwiseNot(x), tf.constant([true, false])))
       expect(y.array()).toEqual([false, true]);
@@ -74,14 +74,15 @@ describe('numpy', () => {
     expect(np.amax(m, 1, { keepdims: true }).array()).toEqual([[true], [false]]);
   });
   it('take has modes', () => {
-    const take = (...args: Parameters<typeof tf.numpy.take>) => tf.numpy.take(...args).array();
+    const take = (...args: Parameters<typeof tf.experimental.numpy.take>) =>
+      tf.experimental.numpy.take(...args).array();
     const x = [10, 20, 30];
     expect(take(x, [0, 4, -1, -7])).toEqual([10, 30, 10, 10]);
     expect(take(x, [0, 4, -1, -7], null, { mode: 'clip' })).toEqual([10, 30, 10, 10]);
     expect(take(x, [0, 4, -1, -7], null, { mode: 'wrap' })).toEqual([10, 20, 30, 30]);
     const m = [x, [1, 2, 3]];
     for (const y of both(
-      (a: tf.Tensor) => tf.numpy.take(a, [0, 4, -1, -7], -1, { mode: 'wrap' }),
+      (a: tf.Tensor) => tf.experimental.numpy.take(a, [0, 4, -1, -7], -1, { mode: 'wrap' }),
       tf.constant(m),
     ))
       expect(y.array()).toEqual([

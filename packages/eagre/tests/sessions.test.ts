@@ -73,7 +73,7 @@ describe('Session.run', () => {
       () => tf.stack([x, x]),
       () => x.shape,
       () => v1.gradients(x.mul(x), x),
-      () => tf.softmax(x),
+      () => tf.nn.softmax(x),
       () => tf.zerosLike(x),
       () => tf.concat([x, x], 0),
       () => tf.where(x.greater(0), x, 0).max(),
@@ -291,7 +291,7 @@ it('batches may be empty', () => {
 describe('graphCallable', () => {
   it('runs a graph as a function, with variables and gradients', () => {
     let runs = 0;
-    const model = tf.graphCallable([new tf.TensorSpec([null, 2])])((x: tf.Tensor) => {
+    const model = tf.experimental.graphCallable([new tf.TensorSpec([null, 2])])((x: tf.Tensor) => {
       runs++;
       const w = new tf.Variable([[1], [2]], { name: 'w' });
       const calls = new tf.Variable(0, { name: 'calls', trainable: false });

@@ -217,9 +217,9 @@ const cases: Record<string, () => unknown> = {
     f.abs(A),
     f.square(A),
     f.cast(A, 'int32'),
-    f.mul(A, 2),
-    f.mul(A, tf.range(4)),
-    f.div(A, 2),
+    f.multiply(A, 2),
+    f.multiply(A, tf.range(4)),
+    f.divide(A, 2),
   ],
   embeddingLookupSparse: () =>
     [null, WTS].flatMap((w) =>

@@ -34,7 +34,7 @@ const wrong: readonly (readonly [string, () => unknown])[] = [
     'a functional model',
     () => tf.keras.layers.add([tf.keras.Input({ shape: [2] }), tf.keras.Input({ shape: [3] })]),
   ],
-  ['a gradient', () => tf.grad((x) => tf.matmul(x, x))(tf.ones([2, 3]))],
+  ['a gradient', () => tf.autodiff.grad((x) => tf.matmul(x, x))(tf.ones([2, 3]))],
   ['a dataset, made', () => numbers().batch(-1)],
   ['a dataset, mapped', () => numbers().map((x) => tf.reshape(x, [7]))],
   [

@@ -127,7 +127,7 @@ test('Keras layers of texts are exported, and give the same from raw strings whe
   try {
     for (const [i, [x, layer]] of cases.entries()) {
       const input = tf.Input([1], { dtype: x.dtype });
-      const model = new tf.Model({ inputs: input, outputs: layer(input) as tf.KerasTensor });
+      const model = new tf.Model({ inputs: input, outputs: layer(input) as tf.keras.KerasTensor });
       const dir = join(folder, String(i));
       await model.export(dir, { verbose: false });
       const loaded = await tf.savedModel.load(dir);
@@ -139,7 +139,7 @@ test('Keras layers of texts are exported, and give the same from raw strings whe
       const pair = [tf.Input([1], { dtype: 'string' }), tf.Input([1], { dtype: 'int64' })];
       const outputs = new layers.HashedCrossing(9, { outputMode })(
         pair as never,
-      ) as unknown as tf.KerasTensor;
+      ) as unknown as tf.keras.KerasTensor;
       const crossing = new tf.Model({ inputs: pair, outputs });
       const dir = join(folder, `crossing-${outputMode}`);
       await crossing.export(dir, { verbose: false });
@@ -151,13 +151,13 @@ test('Keras layers of texts are exported, and give the same from raw strings whe
     const split = (text: string): string[] => text.split('');
     const input = tf.Input([1], { dtype: 'string' });
     const own = new layers.TextVectorization({ vocabulary: words, split })(input);
-    const model = new tf.Model({ inputs: input, outputs: own as tf.KerasTensor });
+    const model = new tf.Model({ inputs: input, outputs: own as tf.keras.KerasTensor });
     await expect(model.export(join(folder, 'own'), { verbose: false })).rejects.toThrow(
       'split is a function of this process',
     );
     const standardize = (text: string): string => text.trim();
     const plain = new layers.TextVectorization({ vocabulary: words, standardize })(input);
-    const other = new tf.Model({ inputs: input, outputs: plain as tf.KerasTensor });
+    const other = new tf.Model({ inputs: input, outputs: plain as tf.keras.KerasTensor });
     await expect(other.export(join(folder, 'own'), { verbose: false })).rejects.toThrow(
       'standardize is a function of this process',
     );

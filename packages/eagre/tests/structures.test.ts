@@ -235,7 +235,7 @@ describe('gradients', () => {
     });
     const [x, t] = [tf.constant([[0.1, 0.2]]), tf.constant([[1, -1]])];
     const y = tf.matmul(x, w).sigmoid();
-    const expected = y.mul(tf.sub(1, y)).mul(tf.matmul(t, w));
+    const expected = y.mul(tf.subtract(1, y)).mul(tf.matmul(t, w));
     tf.debugging.assertNear(f(x, t), expected);
   });
   it('refuses tangents that do not fit', () => {

@@ -59,7 +59,7 @@ describe.each(listBackends().map(({ name }) => name))('on %s', (backend) => {
   test.each(golden.decompositions.map((c) => [JSON.stringify(c.shapes), c] as const))(
     "TensorFlow's decomposition %s",
     (_, c) => {
-      tf.withBackend(backend, () => {
+      tf.experimental.withBackend(backend, () => {
         for (const [dtype, error] of [
           ['float64', 1e-9],
           ['float32', 2e-3],
@@ -82,7 +82,7 @@ describe.each(listBackends().map(({ name }) => name))('on %s', (backend) => {
   test.each(golden.norms.map((c) => [JSON.stringify(c.axis), c] as const))(
     "TensorFlow's norm over axes %s",
     (_, c) => {
-      tf.withBackend(backend, () => {
+      tf.experimental.withBackend(backend, () => {
         const { axis, keepdims } = c;
         const both = (x: tf.Tensor): [tf.Tensor, tf.Tensor] => {
           const tape = new tf.GradientTape();
@@ -101,11 +101,13 @@ describe.each(listBackends().map(({ name }) => name))('on %s', (backend) => {
   );
 
   test.each(golden.values.map((c) => [JSON.stringify(c.s), c] as const))('singular values %s', (_, c) => {
-    tf.withBackend(backend, () => near(tf.linalg.svd(f64(c.x), { computeUV: false }), c.s, 1e-14));
+    tf.experimental.withBackend(backend, () =>
+      near(tf.linalg.svd(f64(c.x), { computeUV: false }), c.s, 1e-14),
+    );
   });
 
   it('gives orthonormal vectors of which the matrix is made, also of no rank', () => {
-    tf.withBackend(backend, () => {
+    tf.experimental.withBackend(backend, () => {
       const noise = tf.random.statelessNormal([3, 30, 20], [1, 2], { dtype: 'float64' });
       const rankThree = tf.matmul(noise.at('...', ':3'), noise.at(':', ':3', ':'));
       for (const x of [noise, rankThree, rankThree.matrixTranspose(), tf.zeros([2, 4], 'float64')]) {
@@ -125,7 +127,7 @@ describe.each(listBackends().map(({ name }) => name))('on %s', (backend) => {
   });
 
   it('small singular values keep their own bits', () => {
-    tf.withBackend(backend, () => {
+    tf.experimental.withBackend(backend, () => {
       const s = tf.linalg.svd(
         f64([
           [1, 1],
@@ -140,7 +142,7 @@ describe.each(listBackends().map(({ name }) => name))('on %s', (backend) => {
   });
 
   it('not a number and infinity make one matrix NaN, no elements give none', () => {
-    tf.withBackend(backend, () => {
+    tf.experimental.withBackend(backend, () => {
       for (const bad of [Number.NaN, Infinity]) {
         const [s, u] = tf.linalg.svd([
           [
@@ -219,7 +221,7 @@ it('says what it returns', () => {
 
 it('refuses what has no decomposition, and gradients that there are none of', () => {
   expect(() => tf.linalg.svd([1, 2])).toThrow(/shape \[2\], expected matrices/);
-  expect(() => tf.linalg.svd(tf.ones([2, 2], 'int32'))).toThrow(tf.InvalidArgumentError);
+  expect(() => tf.linalg.svd(tf.ones([2, 2], 'int32'))).toThrow(tf.errors.InvalidArgumentError);
   expect(() => tf.linalg.svd([[1]], { computeUV: 'no' as never })).toThrow(/computeUV/);
   const x = f64([
     [1, 2],
@@ -232,7 +234,7 @@ it('refuses what has no decomposition, and gradients that there are none of', ()
     tape.watch(x);
     return gradientOf(tape, tf.linalg.svd(x, { fullMatrices: true })[of].sum(), x);
   };
-  expect(() => gradient(1)).toThrow(tf.UnimplementedError);
+  expect(() => gradient(1)).toThrow(tf.errors.UnimplementedError);
   expect(() => gradient(1)).toThrow(/fullMatrices/);
   expect(gradient(0).shape).toEqual([4, 2]);
   // Keras gives (u, s, vᵀ), with full matrices unless said.

@@ -540,7 +540,7 @@ describe('diag', () => {
       [{ k: 1 }, [1, 1]],
       [{ k: -1, paddingValue: 5 }, [1, 1]],
       [{ numRows: 2 }, [2, 0]],
-    ] as [tf.DiagOptions, number[]][]) {
+    ] as [tf.linalg.DiagOptions, number[]][]) {
       const matrix = (x: tf.Tensor): tf.Tensor => tf.linalg.diag(x, options);
       const traced = tf.function(
         (x: tf.Tensor) => {
@@ -749,7 +749,7 @@ describe('image.nonMaxSuppressionPadded', () => {
       ],
       [3, 4],
     ]);
-    const order = tf.argSort(scores, { axis: 1, direction: 'DESCENDING' });
+    const order = tf.argsort(scores, { axis: 1, direction: 'DESCENDING' });
     const [b, s] = [boxes, scores].map((x) => x.gather(order, 1, { batchDims: 1 })) as [tf.Tensor, tf.Tensor];
     expect(kept(b, s, 4, { padToMaxOutputSize, sortedInput: true })).toEqual([
       [
@@ -1240,8 +1240,8 @@ test('transforms of no numbers have none', () => {
   expect(gradients((x) => tf.math.real(signal.rfft(x)), zeros([2, 0]))[0]).toEqual([[], []]);
 });
 
-test('tf.numpy and keras.ops take numbers for truths', () => {
-  for (const { logicalAnd, logicalOr, logicalXor, logicalNot } of [tf.numpy, tf.keras.ops]) {
+test('tf.experimental.numpy and keras.ops take numbers for truths', () => {
+  for (const { logicalAnd, logicalOr, logicalXor, logicalNot } of [tf.experimental.numpy, tf.keras.ops]) {
     expect(logicalAnd(1, 0).array()).toBe(false);
     expect(logicalAnd([1.5, 0, 2], tf.constant([1, 0, 0], 'int64')).array()).toEqual([true, false, false]);
     expect(logicalXor(3, 5).array()).toBe(false);

@@ -20,15 +20,9 @@ const {
 
 /** In camelCase, and without regard to case. */
 const plain = (name: string): string => name.replaceAll('_', '').toLowerCase();
-/** Modules that have another name here. */
-const renamed: Readonly<Record<string, string>> = {
-  'experimental.numpy': 'numpy',
-  'experimental.numpy.random': 'numpy.random',
-};
-
 function spaceOf(path: string): object {
   let at: unknown = tf;
-  for (const part of (renamed[path] ?? path).split('.').filter((p) => p !== '')) {
+  for (const part of path.split('.').filter((p) => p !== '')) {
     if (typeof at !== 'object' || at === null) return {};
     at = Object.entries(at).find(([key]) => plain(key) === plain(part))?.[1];
   }
@@ -157,8 +151,8 @@ test('the page of what is here', async () => {
       .join('\n');
   const text = `# Names of TensorFlow that are here
 
-The public names of TensorFlow ${version}, compared with those here: in camelCase, without regard to case. \`tf.experimental.numpy\` is \`tf.numpy\`
-here. Keras has [a page of its own](keras-parity.md). \`packages/eagre/tests/tensorflow-parity.test.ts\` compares the names and writes this page.
+The public names of TensorFlow ${version}, compared with those here: in camelCase, without regard to case.
+Keras has [a page of its own](keras-parity.md). \`packages/eagre/tests/tensorflow-parity.test.ts\` compares the names and writes this page.
 
 | module | names | here | lacking | left out | share of what is not left out |
 | --- | --- | --- | --- | --- | --- |

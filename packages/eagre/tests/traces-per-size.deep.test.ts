@@ -426,7 +426,7 @@ walk('control', [
   },
 ]);
 
-const { get: _, ...activations } = tf.activations;
+const { get: _, ...activations } = tf.keras.activations;
 walk(
   'activations',
   Object.entries(activations)

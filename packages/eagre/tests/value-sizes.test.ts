@@ -57,7 +57,7 @@ const one = vectors.map((v) => [v]);
 
 describe('ops whose results have sizes that depend on values', () => {
   test.each<[string, Fn]>([
-    ['nonzero', (x) => tf.nonzero(x)],
+    ['nonzero', (x) => x.nonzero()],
     ['where of a condition', (x) => tf.where(x.greater(0))],
     ['booleanMask', (x) => tf.booleanMask(x, x.greater(0))],
     ['at a mask', (x) => x.at(x.greater(0))],
@@ -147,7 +147,7 @@ describe('tensors as sizes', () => {
     ['tile', (n) => tf.tile(x, [n])],
     ['repeat', (n) => tf.repeat(x, n)],
     ['oneHot', (n) => tf.oneHot([0, 1, 2], n)],
-    ['topK', (n) => tf.topK(x, n)],
+    ['topK', (n) => tf.math.topK(x, n)],
     ['slice', (n) => tf.slice(x, [1], [n])],
     ['broadcastTo', (n) => tf.broadcastTo(tf.constant([[1, 2]]), [n, 2])],
     ['sequenceMask', (n) => tf.sequenceMask([1, 2, 3], n)],
@@ -272,7 +272,7 @@ describe('tensors as sizes', () => {
         (v as tf.Tensor).mul(0),
         tf.stack([int(-1), (v as tf.Tensor).gather(0).sign()]),
       );
-      return tape.gradient(tf.sum(block.square()), y as tf.Tensor);
+      return tape.gradient(tf.reduceSum(block.square()), y as tf.Tensor);
     };
     const calls = [
       [3, -1],
@@ -294,7 +294,7 @@ describe('tensors as sizes', () => {
         tf.roll(x as tf.Tensor, n as tf.Tensor, 1),
         tf.repeat(x as tf.Tensor, [n as tf.Tensor, 1, 0], 0),
       ];
-      return tape.gradient(tf.sum(a.mul(x as tf.Tensor)).add(b.square().sum()), x as tf.Tensor);
+      return tape.gradient(tf.reduceSum(a.mul(x as tf.Tensor)).add(b.square().sum()), x as tf.Tensor);
     };
     expect(agrees(fn, calls)).toBe(1);
   });
@@ -339,7 +339,7 @@ describe('beside what has effects', () => {
     const step = tf.function((x: tf.Tensor) => {
       const positive = tf.booleanMask(x, x.greater(0));
       v.assignAdd(tf.stack([positive.sum(), tf.size(positive).cast('float32')]));
-      tf.hostFunction((t) => void seen.push((t as tf.Tensor).item<number>()), [positive.sum()]);
+      tf.experimental.hostFunction((t) => void seen.push((t as tf.Tensor).item<number>()), [positive.sum()]);
       return positive.mul(2);
     });
     for (const x of vectors) step(x);
@@ -518,7 +518,7 @@ describe('where a size decides in the middle of a run', () => {
 
   test('behind what the host gives, what the trace took for it', () => {
     const f = tf.function((x: tf.Tensor) => {
-      const n = tf.hostFunction((t) => [(t as tf.Tensor).size], [x], {
+      const n = tf.experimental.hostFunction((t) => [(t as tf.Tensor).size], [x], {
         dtype: 'int32',
         shape: [1],
       }) as tf.Tensor;
@@ -526,7 +526,7 @@ describe('where a size decides in the middle of a run', () => {
     });
     expect(() => f(tf.ones([3]))).toThrow(/only a run tells; the trace took 840/);
     const open = tf.function((x: tf.Tensor) => {
-      const n = tf.hostFunction((t) => [(t as tf.Tensor).size], [x], {
+      const n = tf.experimental.hostFunction((t) => [(t as tf.Tensor).size], [x], {
         dtype: 'int32',
         shape: [1],
       }) as tf.Tensor;
@@ -627,7 +627,7 @@ describe('a TensorArray of dynamic size', () => {
 test('a concrete function whose pieces and paddings only a run tells', () => {
   const inputSignature = [new tf.TensorSpec([null], 'float32'), new tf.TensorSpec([], 'int32')];
   const x = tf.range(6);
-  const pieces = tf.function((a: tf.Tensor, n: tf.Tensor) => tf.split(a, [n, tf.shapeOf(a).at(0).sub(n)]), {
+  const pieces = tf.function((a: tf.Tensor, n: tf.Tensor) => tf.split(a, [n, tf.shape(a).at(0).sub(n)]), {
     inputSignature,
   });
   const split = pieces.getConcreteFunction();
@@ -643,5 +643,5 @@ test('a concrete function whose pieces and paddings only a run tells', () => {
   expect(String(pad.structuredOutputs)).toMatch(/null/);
   expect(pad(x, tf.constant(1, 'int32')).array()).toEqual([1, 0, 1, 2, 3, 4, 5, 4]);
   expect(() => pad(x, tf.constant(6, 'int32'))).toThrow(/axis 0 of size 6/);
-  expect(() => pieces(x, tf.constant(7, 'int32'))).toThrow(tf.InvalidArgumentError);
+  expect(() => pieces(x, tf.constant(7, 'int32'))).toThrow(tf.errors.InvalidArgumentError);
 });

@@ -27,7 +27,7 @@ describe.skipIf(webgpuBackend === undefined)('on WebGPU', { timeout: TIMEOUT }, 
       readBytesAsync(): Promise<Uint8Array>;
     };
     const spies = [vi.spyOn(allocator, 'readBytes'), vi.spyOn(allocator, 'readBytesAsync')];
-    const before = tf.memory().webgpu.hostFallbacks;
+    const before = tf.experimental.memory().webgpu.hostFallbacks;
     const scope = tf.device('/gpu:0');
     const model = new tf.Sequential([new tf.layers.Dense(4, { inputShape: [8] })]);
     const loss = new tf.losses.SparseCategoricalCrossentropy({ fromLogits: true });
@@ -46,7 +46,7 @@ describe.skipIf(webgpuBackend === undefined)('on WebGPU', { timeout: TIMEOUT }, 
     for (const spy of spies) spy.mockRestore();
     expect(reads[1]).toBeGreaterThan(0);
     expect(reads[2]).toBe(reads[1]);
-    expect(tf.memory().webgpu.hostFallbacks).toBe(before);
+    expect(tf.experimental.memory().webgpu.hostFallbacks).toBe(before);
   });
 
   it.each([

@@ -30,7 +30,7 @@ const kinds: Readonly<Record<string, unknown>> = {
 
 /** They do something to the process or its files, wait, or take anything. */
 const skipped =
-  /^(?:applications|keras\.(?!ops|activations|losses|metrics|utils\.(?:toCategorical|normalize|padSequences|pad))|config|compat|summary|distribute|profiler|train|savedModel|autograph|onnx|serving|data|datasets|debugging\.experimental|io\.(?:gfile|write|read|matching|TF)|queue|register|function|print|graphCallable|isTensor|hub|test|experimental|types|version|device|scope|withBackend|memory|threads|setLogDevicePlacement|load|save|promote|keep)/;
+  /^(?:applications|keras\.(?!ops|activations|losses|metrics|utils\.(?:toCategorical|normalize|padSequences|pad))|config|compat|summary|distribute|profiler|train|savedModel|autograph|onnx|serving|data|datasets|debugging\.experimental|io\.(?:gfile|write|read|matching|TF)|queue|register|function|print|isTensor|hub|test|experimental\.(?!numpy|hostFunction)|types|version|device|threads|setLogDevicePlacement|load|save)/;
 
 const isSpace = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' &&

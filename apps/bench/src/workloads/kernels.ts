@@ -44,7 +44,7 @@ export const concatNarrow: TimedWorkload = concat('concat_narrow', [25_000, 20],
 function moments(name: string, shape: readonly number[], axis: number): TimedWorkload {
   return kernel(name, `moments of [${shape.join(', ')}] over axis ${axis}`, (tf, input) => {
     const x = input(shape);
-    return () => Object.values(tf.moments(x, axis));
+    return () => Object.values(tf.nn.moments(x, axis));
   });
 }
 export const momentsBatch: TimedWorkload = moments('moments_batch', [8000, 250], 0);

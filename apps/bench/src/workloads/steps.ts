@@ -129,9 +129,9 @@ function adamByHandOf(name: string, traced: boolean, targets: readonly Target[])
         steps.assignAdd(1);
         mean!.assign(mean!.mul(0.9).add(gradient.mul(0.1)));
         square!.assign(square!.mul(0.999).add(gradient.square().mul(0.001)));
-        const unbiased = mean!.div(tf.sub(1, tf.pow(0.9, steps)));
+        const unbiased = mean!.div(tf.subtract(1, tf.pow(0.9, steps)));
         const scale = square!
-          .div(tf.sub(1, tf.pow(0.999, steps)))
+          .div(tf.subtract(1, tf.pow(0.999, steps)))
           .sqrt()
           .add(1e-7);
         weights.assignSub(unbiased.div(scale).mul(1e-3));

@@ -731,7 +731,7 @@ function surplus(declaration: Declaration, args: ArrayLike<unknown>, n: number):
   const taken = positional.length;
   if (n === 3 && typeof args[1] === 'number' && Array.isArray(args[2]) && args[2][args[1]] === args[0]) {
     return new InvalidArgumentError(
-      `takes ${positional.join(', ')} but map also passes an index and an array; write map((x) => tf.${name.replace(/^tf\./, '')}(x))`,
+      `takes ${positional.join(', ')} but map also passes an index and an array; write map((x) => ${name}(x))`,
       name,
     );
   }

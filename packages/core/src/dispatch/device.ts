@@ -314,19 +314,19 @@ function enterBackend(backend: Backend, changes: Partial<Context> = {}): () => b
 
 /** Runs `fn` on the backend of that name (`native`, `js`), or holds with `using`. @throws NotFoundError */
 export const withBackend: ScopeFunction = defineFunction<NamedScope>(
-  'tf.withBackend',
+  'tf.experimental.withBackend',
   { name: asIs, fn: optional(asIs) },
   {},
   (name, fn = undefined) => {
-    checkText(name, 'name', 'tf.withBackend');
+    checkText(name, 'name', 'tf.experimental.withBackend');
     const backend = getBackend(name);
-    return scoped(() => enterBackend(backend), 'tf.withBackend', fn);
+    return scoped(() => enterBackend(backend), 'tf.experimental.withBackend', fn);
   },
 ) as never;
 
 /** What each backend holds of memory, in bytes. */
 export const memory: NamedFunction<[], [], unknown, Record<string, MemoryInfo>> = defineFunction(
-  'tf.memory',
+  'tf.experimental.memory',
   {},
   {},
   () => Object.fromEntries(listBackends().map(({ name, allocator }) => [name, memoryOf(allocator)])),

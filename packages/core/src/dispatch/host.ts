@@ -20,7 +20,7 @@ export type HostFunction = (...inputs: Tensor[]) => TensorLike | readonly Tensor
 /**
  * Calls plain code: at once or, inside of `tf.function`, at each run with the values of that run. It has no gradient.
  *
- *     const sorted = tf.hostFunction((x) => Float32Array.from(x.data()).sort(), [x], { dtype: 'float32', shape: x.shape });
+ *     const sorted = tf.experimental.hostFunction((x) => Float32Array.from(x.data()).sort(), [x], { dtype: 'float32', shape: x.shape });
  *
  * @param outputs what it returns: one, a list, or nothing.
  * @throws InvalidArgumentError when it returns something else.

@@ -65,7 +65,7 @@ type Nested = readonly TensorLike[];
  *     const rt = tf.ragged.constant([[1, 2], [], [3]]);
  *     rt.shape; // [3, null]
  *     rt.values.array(); // [1, 2, 3]
- *     tf.sum(rt, 1).array(); // [3, 0, 3]
+ *     tf.reduceSum(rt, 1).array(); // [3, 0, 3]
  *
  * Functions of tensors take ragged ones where TensorFlow's do: element-wise ones (which broadcast), reductions, `concat`, `gather` and
  * others. It passes through traced functions, tapes and datasets.

@@ -107,14 +107,14 @@ let anyKept = false;
 /**
  * A memory scope: runs `fn` and gives the memory of every tensor made inside back at once, except those that it returns (in
  * arrays, maps and objects too), that `keep` was called on, and what variables and running gradient tapes still need.
- * `using _ = tf.scope()` does the same until the block ends. Nothing requires a scope; it only frees earlier.
+ * `using _ = tf.experimental.scope()` does the same until the block ends. Nothing requires a scope; it only frees earlier.
  */
 export const scope: {
   <T>(fn: () => T): T;
   <T>(options: { readonly fn: () => T }): T;
   (): Disposable;
 } = defineFunction<NamedFunction<[fn?: () => unknown], ['fn'], unknown, unknown>>(
-  'tf.scope',
+  'tf.experimental.scope',
   { fn: optional(asIs) },
   {},
   (fn = undefined) => {
@@ -125,7 +125,7 @@ export const scope: {
         const memory = MemoryScope.begin();
         return () => memory.end(result);
       },
-      'tf.scope',
+      'tf.experimental.scope',
       inner,
     );
   },
@@ -147,12 +147,18 @@ export function inScope<T>(fn: () => T): T {
 export const keep: {
   <T extends Tensor>(x: T): T;
   <T extends Tensor>(options: { readonly x: T }): T;
-} = defineFunction<NamedFunction<[x: Tensor], ['x'], unknown, Tensor>>('tf.keep', { x: asIs }, {}, (x) => {
-  if (!(x instanceof Tensor)) throw new InvalidArgumentError(`expected a tensor, got ${shown(x)}`, 'tf.keep');
-  keptForever.add(x);
-  anyKept = true;
-  return x;
-}) as never;
+} = defineFunction<NamedFunction<[x: Tensor], ['x'], unknown, Tensor>>(
+  'tf.experimental.keep',
+  { x: asIs },
+  {},
+  (x) => {
+    if (!(x instanceof Tensor))
+      throw new InvalidArgumentError(`expected a tensor, got ${shown(x)}`, 'tf.experimental.keep');
+    keptForever.add(x);
+    anyKept = true;
+    return x;
+  },
+) as never;
 
 /** @internal Whether `keep` was called on a tensor, so that nobody but the user may dispose it. */
 export function isKept(tensor: Tensor): boolean {

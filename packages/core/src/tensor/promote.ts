@@ -8,12 +8,12 @@ import { checkDTypeName, common } from './dtypes.ts';
  * @throws InvalidArgumentError when neither holds the other, such as int32 with float32.
  */
 export const promote: NamedFunction<[a: DType, b: DType], ['a', 'b'], unknown, DType> = defineFunction(
-  'tf.promote',
+  'tf.experimental.promote',
   { a: asIs, b: asIs },
   {},
   (a, b) => {
-    checkDTypeName(a, 'tf.promote');
-    checkDTypeName(b, 'tf.promote');
-    return common(a, b, 'tf.promote');
+    checkDTypeName(a, 'tf.experimental.promote');
+    checkDTypeName(b, 'tf.experimental.promote');
+    return common(a, b, 'tf.experimental.promote');
   },
 );

@@ -38,19 +38,19 @@ it.skipIf(withoutGloo !== undefined)(
       };
       const print = (value) => console.log(JSON.stringify(value));
       const seen = [];
-      const looking = (at) => new tf.callbacks.LambdaCallback({ onTrainBatchEnd: (batch, logs) => { if (at(batch)) seen.push(logs.mae); } });
+      const looking = (at) => new tf.keras.callbacks.LambdaCallback({ onTrainBatchEnd: (batch, logs) => { if (at(batch)) seen.push(logs.mae); } });
       print(await attempt([]));
       const idle = [
-        new tf.callbacks.ModelCheckpoint({ filepath: folder + '/{epoch}.keras' }),
-        new tf.callbacks.TensorBoard({ logDir: folder, writeGraph: false }),
+        new tf.keras.callbacks.ModelCheckpoint({ filepath: folder + '/{epoch}.keras' }),
+        new tf.keras.callbacks.TensorBoard({ logDir: folder, writeGraph: false }),
       ];
-      print((await attempt([...idle, new tf.callbacks.CallbackList([new tf.callbacks.BackupAndRestore(folder + "/backup")])], { verbose: 2 })).slice(0, 1));
+      print((await attempt([...idle, new tf.keras.callbacks.CallbackList([new tf.keras.callbacks.BackupAndRestore(folder + "/backup")])], { verbose: 2 })).slice(0, 1));
       // One of them looks, at one batch.
       print(await attempt(second ? [looking((batch) => batch === 2)] : []));
       print(second ? seen.splice(0) : [2.5]);
       print(await attempt([looking(() => true)]));
       print(seen.splice(0));
-      print(await attempt([second ? looking(() => true) : new tf.callbacks.TerminateOnNaN()], { validationData: [x, y], validationBatchSize: 4 }));
+      print(await attempt([second ? looking(() => true) : new tf.keras.callbacks.TerminateOnNaN()], { validationData: [x, y], validationBatchSize: 4 }));
       seen.length = 0;
       // A step of the user's: what it gives is of its own rows.
       class Own extends tf.Sequential {
@@ -58,7 +58,7 @@ it.skipIf(withoutGloo !== undefined)(
       }
       const own = make(Own);
       const [rows, targets] = [x.slice([0, 0], [7, 1]), y.slice([0, 0], [7, 1])];
-      const mine = new tf.callbacks.LambdaCallback({ onTrainBatchEnd: (batch, logs) => seen.push(logs.mine) });
+      const mine = new tf.keras.callbacks.LambdaCallback({ onTrainBatchEnd: (batch, logs) => seen.push(logs.mine) });
       const { history } = await own.fit(rows, targets, { batchSize: 3, shuffle: false, verbose: 0, callbacks: second ? [mine] : [] });
       print(second ? seen : [1, 4, 6]);
       print(history.mine);

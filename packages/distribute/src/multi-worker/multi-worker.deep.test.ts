@@ -170,7 +170,7 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
       const uneven = tf.data.Dataset.fromTensorSlices([x, y]).take(rank === 0 ? 24 : 8).batch(8);
       const model = strategy.scope(build);
       const seen = [];
-      await model.fit(uneven, { verbose: 0, callbacks: [new tf.callbacks.LambdaCallback({ onTrainBatchEnd: (batch) => seen.push(batch) })] });
+      await model.fit(uneven, { verbose: 0, callbacks: [new tf.keras.callbacks.LambdaCallback({ onTrainBatchEnd: (batch) => seen.push(batch) })] });
       print(seen);
       // One process alone looks at the logs of batches, and weighs classes as both do.
       const watched = [strategy.scope(build), build()];
@@ -178,7 +178,7 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
       for (const one of watched) {
         const losses = [];
         const looks = rank === 1 || one !== watched[0];
-        const callbacks = looks ? [new tf.callbacks.LambdaCallback({ onTrainBatchEnd: (_, logs) => losses.push(logs.loss) })] : [];
+        const callbacks = looks ? [new tf.keras.callbacks.LambdaCallback({ onTrainBatchEnd: (_, logs) => losses.push(logs.loss) })] : [];
         const { history } = await one.fit(x.at(':24'), y.at(':24'), { batchSize: 8, epochs: 2, shuffle: false, verbose: 0, classWeight: { 0: 1, 1: 3 }, callbacks });
         reports.push(losses, history.loss);
       }
@@ -293,9 +293,9 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
             return model;
           });
           await model.fit(x, y, { epochs: 4, batchSize: 8, shuffle: false, verbose: 0, callbacks: [
-            new tf.callbacks.BackupAndRestore(folder),
-            new tf.callbacks.ModelCheckpoint(folder + '-last.weights.h5'),
-            new tf.callbacks.LambdaCallback({ onEpochEnd: (epoch) => { if (fails && epoch === 1) process.kill(process.pid, 'SIGKILL'); } }),
+            new tf.keras.callbacks.BackupAndRestore(folder),
+            new tf.keras.callbacks.ModelCheckpoint(folder + '-last.weights.h5'),
+            new tf.keras.callbacks.LambdaCallback({ onEpochEnd: (epoch) => { if (fails && epoch === 1) process.kill(process.pid, 'SIGKILL'); } }),
           ] });
           console.log(JSON.stringify([strategy.generation, model.getWeights().map((w) => w.array())]));
           break;

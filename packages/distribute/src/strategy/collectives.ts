@@ -8,7 +8,7 @@ export type Compression = 'NONE' | 'BFLOAT16';
  * dtypes. Values of the replicas of this process are combined before, so that each process takes part once.
  *
  * While `tf.function` traces, the tensors are symbolic: an implementation writes its operation into the graph, as an op or by
- * `tf.hostFunction`, so that each run performs it. Gradients are the caller's work: no implementation has to be differentiable.
+ * `tf.experimental.hostFunction`, so that each run performs it. Gradients are the caller's work: no implementation has to be differentiable.
  */
 export interface Collectives {
   /** How many processes take part, and which one this is. */

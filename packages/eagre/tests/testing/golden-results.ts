@@ -38,7 +38,7 @@ function lossOf(outputs: readonly tf.Tensor[], weights: readonly (Stored | null)
       return w === null
         ? []
         : [
-            tf
+            tf.math
               .real(y.mul(tensorOf(read(w))))
               .sum()
               .cast('float64'),
@@ -100,7 +100,7 @@ export function testGolden(
     if (c.error !== undefined) {
       // A device that works later tells it to whoever reads the result.
       const read = (): unknown => ways[way](compute, inputs).map((y) => y.data());
-      expect(read, where).toThrow(tf.EagreError);
+      expect(read, where).toThrow(tf.errors.EagreError);
       return;
     }
     const outputs = c.outputs as readonly Stored[];
@@ -131,7 +131,7 @@ export function testGolden(
   describe.each(listBackends().map(({ name }) => name))('on %s', (backend) => {
     for (const name of names) {
       it(name, () => {
-        tf.withBackend(backend, () => {
+        tf.experimental.withBackend(backend, () => {
           for (const way of Object.keys(ways) as (keyof typeof ways)[]) {
             // The reference has no kernels of its own for traces.
             if (backend === 'js' && way !== 'eagerly') continue;

@@ -51,7 +51,7 @@ const policies = ['mixed_bfloat16', 'mixed_float16'] as const;
 
 /**
  * Tests two steps of a convolutional network and of a transformer.
- * @param backend whose name `tf.memory()` has.
+ * @param backend whose name `tf.experimental.memory()` has.
  */
 export function mixedSteps(backend: string, isThere: boolean, timeout: number): void {
   afterEach(() => tf.keras.mixedPrecision.setGlobalPolicy('float32'));
@@ -81,10 +81,10 @@ export function mixedSteps(backend: string, isThere: boolean, timeout: number): 
         return [await step(x, labels).read(), await step(x, labels).read()].map(([loss]) => Number(loss));
       };
       const expected = await train();
-      const before = tf.memory()[backend]?.hostFallbacks ?? 0;
+      const before = tf.experimental.memory()[backend]?.hostFallbacks ?? 0;
       using _ = tf.device('/gpu:0');
       const losses = await train();
-      expect(tf.memory()[backend]?.hostFallbacks).toBe(before);
+      expect(tf.experimental.memory()[backend]?.hostFallbacks).toBe(before);
       expect(losses).toHaveLength(2);
       losses.forEach((loss, i) => {
         expect(loss).toBeCloseTo(expected[i] as number, 1);

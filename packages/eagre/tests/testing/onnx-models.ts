@@ -20,7 +20,7 @@ function model(m: tf.Model, shape: readonly number[], batches: readonly number[]
     call: ([x]) => m(x as tf.Tensor, { training: false }),
   };
 }
-const sequential = (shape: readonly (number | null)[], ...list: tf.Layer[]): tf.Model =>
+const sequential = (shape: readonly (number | null)[], ...list: tf.keras.Layer[]): tf.Model =>
   new tf.Sequential([new layers.InputLayer({ shape: [...shape] }), ...list]);
 /** Gives weights that start with zeros or ones other values. */
 function shaken(m: tf.Model): tf.Model {
@@ -41,7 +41,7 @@ const normal = (...shape: number[]): tf.Tensor => tf.random.normal(shape, { seed
 
 /** One layer for each of many kinds, on inputs of a shape without the batch; a pair of inputs where it says so. */
 const single: Readonly<
-  Record<string, readonly [make: () => tf.Layer, shape: readonly number[], pair?: true]>
+  Record<string, readonly [make: () => tf.keras.Layer, shape: readonly number[], pair?: true]>
 > = {
   AdaptiveAveragePooling2D: [() => new layers.AdaptiveAveragePooling2D([2, 3]), [6, 7, 2]],
   AdditiveAttention: [() => new layers.AdditiveAttention(), [5, 8], true],
@@ -414,7 +414,7 @@ export const exported: Readonly<Record<string, () => Exported>> = {
           tf.range(n),
           x.gather([2, 0], 1),
           tf.oneHot(x.argMax(1), 4),
-          tf.topK(x, 2).values,
+          tf.math.topK(x, 2).values,
           x.pad([
             [1, 0],
             [0, 2],

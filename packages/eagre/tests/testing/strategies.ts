@@ -5,7 +5,7 @@ import * as tf from 'eagre';
 export function cpus(count: number): string[] {
   const [cpu] = tf.config.listPhysicalDevices('CPU');
   tf.config.setLogicalDeviceConfiguration(
-    cpu as tf.PhysicalDevice,
+    cpu as tf.config.PhysicalDevice,
     Array.from({ length: count }, () => new tf.config.LogicalDeviceConfiguration()),
   );
   return Array.from({ length: count }, (_, i) => `/cpu:${i}`);

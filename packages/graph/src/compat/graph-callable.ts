@@ -30,13 +30,13 @@ export interface MakeGraphCallable {
   <F extends AnyFunction>(args: { readonly fn: F }): GraphCallable<F>;
 }
 
-const OP = 'tf.graphCallable';
+const OP = 'tf.experimental.graphCallable';
 
 /**
  * Makes code that was written for graphs a function for eager mode: it runs once, now, on placeholders, and may make variables; each
  * call runs the graph, with all that it assigns. Gradients flow through, to the variables too.
  *
- *     const model = tf.graphCallable([new tf.TensorSpec([null, 2])])((x: tf.Tensor) => x.matmul(new tf.Variable(…)));
+ *     const model = tf.experimental.graphCallable([new tf.TensorSpec([null, 2])])((x: tf.Tensor) => x.matmul(new tf.Variable(…)));
  *     model(batch);
  *
  * @throws InvalidArgumentError (the call) for arguments that do not fit the specs.

@@ -25,7 +25,7 @@ export const AUTO_REUSE = 'autoReuse';
 export type Reuse = boolean | typeof AUTO_REUSE;
 /** Makes a first value, such as `tf.initializers.zeros()`. */
 export type VariableInitializer = (shape: Shape, dtype: DType) => TensorLike;
-/** What a weight costs, such as `tf.regularizers.l2(0.01)`: a scalar. */
+/** What a weight costs, such as `tf.keras.regularizers.l2(0.01)`: a scalar. */
 export type VariableRegularizer = (weight: Tensor) => Tensor;
 
 /** What a scope says of the variables that are asked for in it. */

@@ -1449,7 +1449,7 @@ const isStrict = ({ what, type }: GraphNode): boolean =>
 function notWritable({ name, type, inputs, what }: GraphNode): UnimplementedError {
   const why =
     what.kind === 'host'
-      ? 'it is code of this process (tf.print, tf.hostFunction, a host loop or a layer of texts)'
+      ? 'it is code of this process (tf.print, tf.experimental.hostFunction, a host loop or a layer of texts)'
       : 'TensorFlow has no such op, and Eagre no form of it in other ones';
   const dtypes = inputs.map((v) => v.dtype).join(', ');
   return new UnimplementedError(

@@ -37,7 +37,7 @@ export interface CallbackListArguments extends CallbackListOptions {
  * Callbacks as one, for training loops of your own: each method calls that of all of them, one after another, and waits for those that are
  * asynchronous.
  *
- *     const list = new tf.callbacks.CallbackList(callbacks, { model, epochs: 3, addHistory: true });
+ *     const list = new tf.keras.callbacks.CallbackList(callbacks, { model, epochs: 3, addHistory: true });
  *     await list.onTrainBegin({});
  */
 export class CallbackList extends Callback {

@@ -19,7 +19,7 @@ export interface HParamsArguments extends HParamsCallbackOptions {
  * TensorBoard's `hp.KerasCallback`. Each callback is for one call.
  *
  *     const logs = `logs/search/${units}`;
- *     await model.fit(x, y, { callbacks: [new tf.callbacks.TensorBoard(logs), new tf.callbacks.HParams(logs, { units })] });
+ *     await model.fit(x, y, { callbacks: [new tf.keras.callbacks.TensorBoard(logs), new tf.keras.callbacks.HParams(logs, { units })] });
  */
 export class HParams extends Callback {
   declare readonly writer: summary.SummaryWriter | string;

@@ -15,7 +15,7 @@ export interface SwapEMAWeightsOptions {
  * Polyak and Juditsky, "Acceleration of Stochastic Approximation by Averaging", 1992.
  *
  *     model.compile({ optimizer: new tf.optimizers.SGD(0.1, { useEma: true }), loss: 'mse' });
- *     await model.fit(x, y, { validationSplit: 0.2, callbacks: [new tf.callbacks.SwapEMAWeights()] });
+ *     await model.fit(x, y, { validationSplit: 0.2, callbacks: [new tf.keras.callbacks.SwapEMAWeights()] });
  */
 export class SwapEMAWeights extends Callback {
   declare readonly swapOnEpoch: boolean;

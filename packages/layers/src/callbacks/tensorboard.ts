@@ -51,7 +51,7 @@ export interface TensorBoardArguments extends TensorBoardOptions {
 }
 
 /**
- * Writes what TensorBoard shows of a training: `model.fit(x, y, { callbacks: [new tf.callbacks.TensorBoard('logs')] })`, then
+ * Writes what TensorBoard shows of a training: `model.fit(x, y, { callbacks: [new tf.keras.callbacks.TensorBoard('logs')] })`, then
  * `tensorboard --logdir logs`. Training goes into the run `train`, validation into `validation`, under Keras's tags: `epoch_loss`,
  * `epoch_learning_rate`, `evaluation_loss_vs_iterations`, `batch_loss`, `<model>/<layer>/<weight>/histogram`, without the name of a functional model.
  *

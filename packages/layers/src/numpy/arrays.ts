@@ -1,4 +1,4 @@
-// Functions of `tf.numpy` that Keras does not have.
+// Functions of `tf.experimental.numpy` that Keras does not have.
 import {
   type Axis,
   type AxisLike,

@@ -1,4 +1,4 @@
-// Dtypes of `tf.numpy`: names, limits, and in what dtype arrays meet.
+// Dtypes of `tf.experimental.numpy`: names, limits, and in what dtype arrays meet.
 import {
   asDtype,
   type DType,

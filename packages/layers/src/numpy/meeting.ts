@@ -1,4 +1,4 @@
-// In what dtype arrays of `tf.numpy` meet.
+// In what dtype arrays of `tf.experimental.numpy` meet.
 import { asDtype, cast, type DType, InvalidArgumentError, type TensorLike } from '@eagre/core';
 import { dtypeOf, isFloating, isInteger } from '@eagre/core/internal';
 

@@ -1,5 +1,5 @@
 /**
- * `tf.numpy`, which is `tf.experimental.numpy` in TensorFlow: NumPy's functions over tensors. Most are those of `tf.keras.ops.numpy`; the
+ * `tf.experimental.numpy`: NumPy's functions over tensors. Most are those of `tf.keras.ops.numpy`; the
  * files beside this one have the others. Bare numbers are float32 as everywhere in Eagre, and not float64.
  */
 export { newaxis } from '@eagre/core';

@@ -1,4 +1,4 @@
-// Functions of several arrays, which meet in one dtype as in NumPy: `tf.numpy` promotes where the rest of Eagre refuses to lose digits.
+// Functions of several arrays, which meet in one dtype as in NumPy: `tf.experimental.numpy` promotes where the rest of Eagre refuses to lose digits.
 import {
   cast,
   logicalAnd as coreAnd,

@@ -1,4 +1,4 @@
-// `tf.numpy.random`.
+// `tf.experimental.numpy.random`.
 import {
   random as core,
   type DType,

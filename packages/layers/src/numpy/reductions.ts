@@ -1,4 +1,4 @@
-// Reductions of `tf.numpy`: they take a dtype in which to compute, and sums of small integers are int64, as in NumPy.
+// Reductions of `tf.experimental.numpy`: they take a dtype in which to compute, and sums of small integers are int64, as in NumPy.
 import {
   type Axis,
   type AxisLike,

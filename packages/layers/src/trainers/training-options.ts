@@ -16,7 +16,7 @@ export interface BatchOptions {
   readonly batchSize?: number;
   /** 0 silent, 1 a progress bar, 2 one line per epoch; `'auto'` (default) is 1. */
   readonly verbose?: Verbosity;
-  /** What is told of epochs and batches, such as `new tf.callbacks.EarlyStopping()`. */
+  /** What is told of epochs and batches, such as `new tf.keras.callbacks.EarlyStopping()`. */
   readonly callbacks?: readonly Callback[];
   /** Stop a pass after that many batches. */
   readonly steps?: number;
