@@ -44,11 +44,11 @@ function sharedProcess(folder: string): string[] {
 }
 
 /**
- * How a test file runs is said by its name. Most share a process with the others of their package; those that change it (its environment, its
- * devices, its memory) have one of their own. What takes long is in `pnpm test:deep`.
+ * How a test file runs is said by its name. What takes long is in `pnpm test:deep`. With EAGRE_TEST_SHARED=1, which takes less time, most
+ * share a process with the others of their package; those that change it (its environment, its devices, its memory) have one of their own.
  */
 const lanes = [
-  { lane: '', ending: '.test.ts', isolate: false },
+  { lane: '', ending: '.test.ts', isolate: process.env.EAGRE_TEST_SHARED === undefined },
   { lane: ':process', ending: '.process.test.ts', isolate: true },
   { lane: ':deep', ending: '.deep.test.ts', isolate: true },
 ];

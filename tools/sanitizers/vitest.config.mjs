@@ -10,12 +10,12 @@ const chosen = {
   '@eagre/backend-native': ['src/**/*.test.ts'],
   // The addon for collectives.
   '@eagre/distribute': [
-    'src/cluster/rendezvous.test.ts',
+    'src/cluster/rendezvous.deep.test.ts',
     'src/engine/engine.deep.test.ts',
     'src/multi-worker/multi-worker.deep.test.ts',
   ],
   // Transforms and factorizations have kernels that no sample of the conformance suite is large enough for.
-  eagre: ['tests/processes.deep.test.ts', 'tests/signal.test.ts', 'tests/matrices.test.ts'],
+  eagre: ['tests/processes.deep.test.ts', 'tests/signal.test.ts', 'tests/matrices.deep.test.ts'],
 };
 // A file that has moved must not leave its tests out unseen.
 for (const folder of ['eagre', 'distribute'])
