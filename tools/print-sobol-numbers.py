@@ -1,13 +1,18 @@
-"""Prints packages/core/src/ops/array/sobol-numbers.ts: the Sobol direction numbers of Joe and Kuo (new-joe-kuo-6), packed.
+"""Prints the Sobol direction numbers of Joe and Kuo (new-joe-kuo-6), packed: packages/core/src/ops/array/sobol-numbers.ts with those of the
+first dimensions, or, with the argument `rest`, packages/core/sobol-numbers.js with those of all others.
 
 They are taken from the header that TensorFlow brings along, whose columns hold the numbers and what their recurrence makes of them. The
 primitive polynomial of each dimension is found from these, so nothing is written that does not give TensorFlow's numbers.
-Run: python tools/print-sobol-numbers.py > packages/core/src/ops/array/sobol-numbers.ts (needs tensorflow)
+Run (needs tensorflow):
+python tools/print-sobol-numbers.py > packages/core/src/ops/array/sobol-numbers.ts
+python tools/print-sobol-numbers.py rest > packages/core/sobol-numbers.js
 """
 
 import base64
+import json
 import os
 import re
+import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import tensorflow as tf
@@ -49,26 +54,40 @@ def follows(degree, inner, m):
     return True
 
 
-bits = ""
-counts = []
-degree, last = 1, -1
-for m in rows[1:DIMENSIONS]:
-    found = None
-    while found is None:
-        found = next((a for a in range(last + 1, 1 << (degree - 1)) if follows(degree, a, m)), None)
-        if found is None:
-            degree, last = degree + 1, -1
-    last = found
-    counts += [0] * (degree - len(counts))
-    counts[degree - 1] += 1
-    if degree > 1:
-        bits += format(found, f"0{degree - 1}b")
-    for i in range(1, degree):
-        assert m[i] & 1
-        bits += format(m[i] >> 1, f"0{i}b")
-bits += "0" * (-len(bits) % 8)
-packed = base64.b64encode(int(bits, 2).to_bytes(len(bits) // 8, "big")).decode()
+def packed(first, end, degree, last):
+    """How many of the dimensions have each degree, and their numbers. `degree` and `last` are of the polynomial before them."""
+    bits = []
+    counts = []
+    for m in rows[first:end]:
+        found = None
+        while found is None:
+            found = next((a for a in range(last + 1, 1 << (degree - 1)) if follows(degree, a, m)), None)
+            if found is None:
+                degree, last = degree + 1, -1
+        last = found
+        counts += [0] * (degree - len(counts))
+        counts[degree - 1] += 1
+        if degree > 1:
+            bits.append(format(found, f"0{degree - 1}b"))
+        for i in range(1, degree):
+            assert m[i] & 1
+            bits.append(format(m[i] >> 1, f"0{i}b"))
+    text = "".join(bits)
+    text += "0" * (-len(text) % 8)
+    return counts, base64.b64encode(int(text, 2).to_bytes(len(text) // 8, "big")).decode()
 
+
+if sys.argv[1:] == ["rest"]:
+    # All polynomials of degree 13 come before.
+    counts, numbers = packed(DIMENSIONS, len(rows), 14, -1)
+    print("// Sobol direction numbers of Joe and Kuo behind those of sobol-numbers.ts, packed as they are. Printed by tools/print-sobol-numbers.py; do not edit.")
+    print("// In Node they are read when they are needed. Elsewhere a program that needs them imports this file.")
+    print(f"/*\n{LICENSE}*/")
+    print("// biome-ignore format: one string")
+    print(f'globalThis[Symbol.for("eagre.sobolNumbers")] = {{"counts":{json.dumps(counts)},"numbers":"{numbers}"}};')
+    sys.exit()
+
+counts, numbers = packed(1, DIMENSIONS, 1, -1)
 print("// Sobol direction numbers of Joe and Kuo, packed. Printed by tools/print-sobol-numbers.py; do not edit.")
 print(f"/*\n{LICENSE}*/")
 print()
@@ -80,4 +99,4 @@ print(" * For each of these dimensions, in base64: the inner coefficients of its
 print(" * odd numbers m₂ … m_d (mᵢ < 2ⁱ; m₁ is 1) all but the last bit.")
 print(" */")
 print("// biome-ignore format: one string")
-print(f"export const packedNumbers: string =\n  '{packed}';")
+print(f"export const packedNumbers: string =\n  '{numbers}';")

@@ -1,5 +1,5 @@
 // Points of the Sobol sequence, as TensorFlow numbers them.
-import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
@@ -14,6 +14,8 @@ import { packedNumbers, polynomialCounts } from './sobol-numbers.ts';
 
 const DIGITS = 31;
 const MAX_INT32 = 2 ** 31 - 1;
+const MAX_DIM = 21200;
+const sum = (counts: readonly number[]): number => counts.reduce((all, n) => all + n, 0);
 
 export interface SobolOptions {
   /** float32 by default. */
@@ -32,15 +34,55 @@ function bitsOf(base64: string): (count: number) => number {
   };
 }
 
+/** How many dimensions have a polynomial of degree 1, 2, …, and their numbers, packed. */
+interface Table {
+  readonly counts: readonly number[];
+  readonly numbers: string;
+}
+const PLACE = Symbol.for('eagre.sobolNumbers');
+const holder = globalThis as { [PLACE]?: Table };
+
+/**
+ * The numbers of the dimensions behind those of `sobol-numbers.ts`. They are in a file of the package, which is read here where there are files;
+ * elsewhere the program has imported it, which puts them at this place.
+ * @throws FailedPreconditionError where neither is so
+ */
+function otherNumbers(dim: number): Table {
+  try {
+    holder[PLACE] ??= read();
+    return holder[PLACE];
+  } catch (cause) {
+    throw new FailedPreconditionError(
+      `dim is ${dim}: the direction numbers of more than ${1 + sum(polynomialCounts)} dimensions are in a module of their own, which is not found here; ` +
+        "write import 'eagre/sobol-numbers' (or '@eagre/core/sobol-numbers') in the program",
+      'SobolSample',
+      { cause },
+    );
+  }
+}
+function read(): Table {
+  const { getBuiltinModule } = globalThis.process;
+  const file = getBuiltinModule('node:module')
+    .createRequire(import.meta.url)
+    .resolve('@eagre/core/sobol-numbers');
+  const text = getBuiltinModule('node:fs').readFileSync(file, 'utf8');
+  return JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) as Table;
+}
+
 /** What each digit of a point's number contributes to a coordinate, in units of 2⁻³¹: one list of `dim` numbers a digit. */
 function directionNumbers(dim: number): Int32Array<ArrayBuffer>[] {
   const columns = Array.from({ length: DIGITS }, (_, k) => new Int32Array(dim).fill(2 ** (DIGITS - 1 - k)));
-  const bits = bitsOf(packedNumbers);
-  const degrees = polynomialCounts.flatMap((count, i) => Array<number>(count).fill(i + 1));
+  const tables: Table[] = [{ counts: polynomialCounts, numbers: packedNumbers }];
+  if (dim > 1 + sum(polynomialCounts)) tables.push(otherNumbers(dim));
   // The first dimension has no polynomial: all its numbers are 1.
-  for (let j = 1; j < dim; j++) {
-    const numbers = numbersOf(degrees[j - 1], bits);
-    for (let k = 0; k < DIGITS; k++) columns[k][j] = numbers[k] * 2 ** (DIGITS - 1 - k);
+  let j = 1;
+  for (const { counts, numbers: packed } of tables) {
+    const bits = bitsOf(packed);
+    for (const [i, count] of counts.entries())
+      for (const end = Math.min(j + count, dim); j < end; j++) {
+        const numbers = numbersOf(i + 1, bits);
+        for (let k = 0; k < DIGITS; k++) columns[k][j] = numbers[k] * 2 ** (DIGITS - 1 - k);
+      }
   }
   return columns;
 }
@@ -62,12 +104,8 @@ function check(dim: number, numResults: Dim, skip: Dim, dtype: unknown): void {
   checkSize(dim, 'dim', 'SobolSample', 1);
   checkSize(numResults, 'numResults', 'SobolSample', 1);
   checkSize(skip, 'skip', 'SobolSample');
-  const most = 1 + polynomialCounts.reduce((sum, n) => sum + n);
-  if (dim > most)
-    throw new UnimplementedError(
-      `dim is ${dim}: the table of direction numbers ends with ${most}`,
-      'SobolSample',
-    );
+  if (dim > MAX_DIM)
+    throw new InvalidArgumentError(`dim is ${dim}, expected at most ${MAX_DIM}`, 'SobolSample');
   if (!atMost(addDims(numResults, skip), MAX_INT32 - 1))
     throw new InvalidArgumentError(
       `numResults + skip is ${addDims(numResults, skip)}, expected less than ${MAX_INT32}`,
@@ -80,9 +118,10 @@ function check(dim: number, numResults: Dim, skip: Dim, dtype: unknown): void {
 /**
  * Points of the Sobol sequence in the unit cube, [numResults, dim]: they fill it more evenly than random ones. The origin, which begins the
  * sequence, is left out. `skip` leaves out as many points more: the next points of a sequence are those that skip the ones before.
- * The direction numbers are those of Joe and Kuo (new-joe-kuo-6), of which the first 1111 dimensions are here.
- * @throws InvalidArgumentError unless dim and numResults are at least 1, skip at least 0, and numResults + skip less than 2³¹ − 1
- * @throws UnimplementedError for a dim above 1111
+ * The direction numbers are those of Joe and Kuo (new-joe-kuo-6). Those of more than 1111 dimensions are a file of their own, which pages
+ * import: `import 'eagre/sobol-numbers'`.
+ * @throws InvalidArgumentError unless dim is between 1 and 21200, numResults at least 1, skip at least 0, and numResults + skip less than 2³¹ − 1
+ * @throws FailedPreconditionError for a dim above 1111 where that file is not found
  */
 export const sobolSample: NamedFunction<
   [dim: IntegerLike, numResults: IntegerLike, skip?: IntegerLike],
