@@ -40,7 +40,7 @@ const asWritten = defineFunction<NamedFunction<[func: AnyFunction], ['func'], un
       throw new InvalidArgumentError(`expected a function, got ${typeof func}`, 'tf.autograph.doNotConvert');
     if (plain.has(func)) return func;
     function asItIs(this: unknown, ...args: never[]): unknown {
-      return withConversion(false, () => func.apply(this, args));
+      return withConversion(false, () => Reflect.apply(func, this, args));
     }
     Object.defineProperty(asItIs, 'name', { value: func.name });
     plain.add(asItIs);

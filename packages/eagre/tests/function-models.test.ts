@@ -94,6 +94,72 @@ test('a model builds its weights in the first call of a function', () => {
   expect(traced.data()).toEqual(model(x).data());
 });
 
+test.each([
+  ['a model', () => new tf.Sequential([new layers.Dense(4), new layers.Dense(2)])],
+  ['a layer', () => new layers.Dense(2)],
+  ['a loss', () => new tf.losses.MeanSquaredError()],
+] as const)('%s is itself a function', (_, make) => {
+  const callee = make() as unknown as (...args: tf.Tensor[]) => tf.Tensor;
+  const args = 'reduction' in callee ? [tf.ones([3, 5]), tf.zeros([3, 5])] : [tf.ones([3, 5])];
+  const run = tf.function(callee);
+  const first = run(...args);
+  expect(run(...args).array()).toEqual(first.array());
+  expect(callee(...args).array()).toEqual(first.array());
+  const specs = args.map(() => new tf.TensorSpec([null, 5]));
+  expect(
+    run
+      .getConcreteFunction(...(specs as never))(...args)
+      .array(),
+  ).toEqual(first.array());
+});
+
+describe('a model whose code needs values', () => {
+  class OfCode extends tf.Model {
+    readonly #code: (x: tf.Tensor) => unknown;
+    constructor(code: (x: tf.Tensor) => unknown) {
+      super();
+      this.#code = code;
+    }
+    override call(x: tf.Tensor): tf.Tensor {
+      return this.#code(x) as tf.Tensor;
+    }
+  }
+  const notAllowed = tf.errors.OperatorNotAllowedInGraphError;
+  const x = tf.ones([2, 3]);
+  // What tf.function and fit say; and what the same model gives outside of them.
+  const codes: Readonly<Record<string, [(x: tf.Tensor) => unknown, new (...args: never) => Error, string]>> =
+    {
+      'reads a number': [(t) => t.mul(t.sum().item()), notAllowed, 'has no value while tf.function traces'],
+      'reads a list': [(t) => tf.constant(t.array()), notAllowed, 'has no value while tf.function traces'],
+      'turns it into a number': [(t) => t.mul(+t.sum()), notAllowed, 'has no value while tf.function traces'],
+      'makes a variable each time': [
+        (t) => t.add(new tf.Variable(1)),
+        tf.errors.InvalidArgumentError,
+        'may create variables in its first call only',
+      ],
+      'is async': [async (t) => t, tf.errors.InvalidArgumentError, 'must not be async'],
+    };
+  test.each(Object.entries(codes))('%s', async (name, [code, Kind, message]) => {
+    const calls = [
+      (model: OfCode) => tf.function((t: tf.Tensor) => model(t))(x),
+      (model: OfCode) => tf.function(model)(x),
+    ];
+    for (const call of calls) {
+      const error = await (async () => call(new OfCode(code)))().catch((caught: unknown) => caught);
+      expect(error).toBeInstanceOf(Kind);
+      expect((error as Error).message).toContain(message);
+    }
+    if (name === 'is async') return;
+    const model = new OfCode(code);
+    expect(model(x).shape).toEqual([2, 3]);
+    model.compile({ optimizer: 'sgd', loss: 'mse', runEagerly: true });
+    expect((await model.fit(x, x, { verbose: 0, epochs: 1 })).history['loss']).toHaveLength(1);
+  });
+  test('a number is no prediction', async () => {
+    await expect(new OfCode(() => 3).predict(x)).rejects.toThrow('must return tensors, got 3');
+  });
+});
+
 test('a metric and a counter change at each run', () => {
   const mean = new tf.metrics.Mean();
   const update = tf.function((x: tf.Tensor) => mean.updateState(x));

@@ -267,7 +267,7 @@ export class PolymorphicFunction {
   }
 
   #run(self: unknown, args: readonly unknown[]): unknown {
-    return withConversion(this.#autograph, () => this.#fn.apply(self, args as never[]));
+    return withConversion(this.#autograph, () => Reflect.apply(this.#fn, self, args));
   }
 
   async #callAsync(self: unknown, given: readonly unknown[]): Promise<unknown> {

@@ -1,10 +1,11 @@
 // evaluate and predict: passes outside of training.
-import { concat, type SparseTensor, sparse, type Tensor } from '@eagre/core';
+import { concat, InvalidArgumentError, type SparseTensor, sparse, Tensor } from '@eagre/core';
 import {
   aliasTensor,
   type DistributionStrategy,
   isKept,
   type StepScheduler,
+  shown,
   tree,
 } from '@eagre/core/internal';
 import type { Logs, PredictLogs } from '../callbacks/callback.ts';
@@ -127,7 +128,9 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
         const taken = new Set(tree.leavesOf(batch.x, 'predict'));
         // What an output shares with the batch, or with another output, goes when that goes.
         const own = (t: unknown): unknown => {
-          if (taken.has(t)) return aliasTensor(t as Tensor, (t as Tensor).shape);
+          if (!(t instanceof Tensor))
+            throw new InvalidArgumentError(`the model must return tensors, got ${shown(t)}`, model.name);
+          if (taken.has(t)) return aliasTensor(t, t.shape);
           taken.add(t);
           return t;
         };
