@@ -7,6 +7,7 @@ import {
   checkOneOf,
   defineMethods,
   hasGradient,
+  naming,
   sameShape,
   showShape,
   takesArguments,
@@ -49,10 +50,10 @@ export class ForwardAccumulator {
     if (list.length !== this.#primals.length)
       throw new InvalidArgumentError(`got ${list.length} tangents for ${this.#primals.length} primals`, OP);
     this.#tangents = this.#primals.map((primal, i) => {
-      const tangent = toTensor(list[i] as TensorLike, primal.dtype);
+      const tangent = naming('tangents', () => toTensor(list[i] as TensorLike, primal.dtype));
       if (tangent.dtype !== primal.dtype || !sameShape(tangent.shape, primal.shape))
         throw new InvalidArgumentError(
-          `tangent ${i} is ${tangent.dtype} ${showShape(tangent.shape)}, expected ${primal.dtype} ${showShape(primal.shape)}`,
+          `tangents[${i}] is ${tangent.dtype} ${showShape(tangent.shape)}, expected ${primal.dtype} ${showShape(primal.shape)}`,
           OP,
         );
       return tangent;

@@ -26,6 +26,8 @@ export {
   checkOneOf,
   checkPath,
   checkText,
+  isClass,
+  naming,
   shown,
 } from './arguments/checks.ts';
 export {
@@ -55,6 +57,7 @@ export { isPlain, unseen } from './arguments/plain.ts';
 export { isRefusedPromise } from './arguments/promises.ts';
 export {
   anyOption,
+  checkConfig,
   configOf,
   flagOption,
   integerOption,

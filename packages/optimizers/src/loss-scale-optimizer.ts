@@ -1,6 +1,7 @@
 import { constant, isFinite, type Tensor, type TrackableView, type Variable, where } from '@eagre/core';
 import {
   argumentsOf,
+  checkConfig,
   inInitScope,
   type Option,
   serializedObject,
@@ -11,7 +12,7 @@ import {
 } from '@eagre/core/internal';
 import { optionsOf } from './config.ts';
 import type { GradientAndVariable } from './gradients.ts';
-import { Optimizer } from './optimizer.ts';
+import { Optimizer, variableOf } from './optimizer.ts';
 import { checkOptimizer } from './optimizer-map.ts';
 import { reading } from './reading.ts';
 import { onDevice } from './scalars.ts';
@@ -92,7 +93,7 @@ export class LossScaleOptimizer extends Optimizer {
   }
 
   protected override applyPairs(pairs: readonly GradientAndVariable[]): void {
-    const variables = pairs.map(([, variable]) => variable);
+    const variables = pairs.map(([, variable]) => variableOf(variable, `${this.name}.applyGradients`));
     const { scale, steps } = inInitScope(() => {
       this.build(variables);
       return this.#state();
@@ -153,6 +154,7 @@ export class LossScaleOptimizer extends Optimizer {
     config: Readonly<Record<string, unknown>>,
     customObjects?: Readonly<Record<string, unknown>> | null,
   ): T {
+    checkConfig(config, LossScaleOptimizer);
     const { inner_optimizer: written, ...others } = config;
     const read = reading.optimizer as NonNullable<typeof reading.optimizer>;
     const innerOptimizer = read(written, customObjects ?? {});

@@ -7,10 +7,12 @@ import {
 } from '@eagre/core';
 import {
   argumentsOf,
+  checkConfig,
   checkNoPromise,
   customObject,
   defineMethods,
   inInitScope,
+  isClass,
   isPlain,
   registeredName,
   type SerializedObject,
@@ -157,6 +159,7 @@ export class MultiOptimizer extends Optimizer {
     config: Readonly<Record<string, unknown>>,
     customObjects?: Readonly<Record<string, unknown>> | null,
   ): T {
+    checkConfig(config, MultiOptimizer);
     const { optimizer_map: written, ...others } = config;
     const optimizerMap = readMap(written, customObjects ?? {});
     // biome-ignore lint/complexity/noThisInStatic: of the class that it is called on
@@ -209,7 +212,7 @@ takesOptions<MultiOptimizerOptions, MultiOptimizer>(
     options: {
       optimizerMap: {
         read: (given, name, of) => {
-          if (typeof given === 'function') return given as OptimizerMap | OptimizerOf;
+          if (typeof given === 'function' && !isClass(given)) return given as OptimizerMap | OptimizerOf;
           throw new InvalidArgumentError(
             `${name} must be an OptimizerMap or a function, got ${shown(given)}`,
             (of as MultiOptimizer).name,

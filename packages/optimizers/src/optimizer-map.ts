@@ -2,6 +2,7 @@ import { InvalidArgumentError, Variable } from '@eagre/core';
 import {
   argumentsOf,
   Callable,
+  checkConfig,
   checkText,
   defineMethods,
   isPlain,
@@ -119,6 +120,7 @@ export class OptimizerMap extends Callable {
     config: Readonly<Record<string, unknown>>,
     customObjects?: Readonly<Record<string, unknown>> | null,
   ): OptimizerMap {
+    checkConfig(config, OptimizerMap);
     const read = (written: unknown): Optimizer =>
       (reading.optimizer as NonNullable<typeof reading.optimizer>)(written, customObjects ?? {});
     const { default_optimizer: byDefault, optimizer_map: others } = config;

@@ -22,6 +22,7 @@ import {
 import {
   type Arguments,
   argumentsOf,
+  checkConfig,
   checkFunction,
   checkList,
   checkNoPromise,
@@ -90,8 +91,8 @@ function variablesOf(given: unknown, what: string, of: string): readonly Variabl
   return given as readonly Variable[];
 }
 
-/** @throws InvalidArgumentError for what is no variable */
-function variableOf(given: unknown, of: string): Variable {
+/** @internal @throws InvalidArgumentError for what is no variable */
+export function variableOf(given: unknown, of: string): Variable {
   if (!isPlain(given) && given instanceof Variable) return given;
   throw new InvalidArgumentError(`variable must be a variable, got ${shown(given)}`, of);
 }
@@ -864,6 +865,7 @@ export abstract class Optimizer extends Module implements Trackable {
     config: Readonly<Record<string, unknown>>,
     customObjects?: Readonly<Record<string, unknown>> | null,
   ): T {
+    checkConfig(config, Optimizer);
     const options = optionsOf(config, customObjects ?? {});
     // biome-ignore lint/complexity/noThisInStatic: of the class that it is called on
     return new this(withoutUnused(this, options) as never);

@@ -1,8 +1,9 @@
-import { InvalidArgumentError, Tensor, Variable } from '@eagre/core';
+import { FailedPreconditionError, InvalidArgumentError, Tensor, Variable } from '@eagre/core';
 import {
   argumentsOf,
   Callable,
   camelCaseKeys,
+  checkConfig,
   checkNoPromise,
   configOf,
   defineMethods,
@@ -34,16 +35,23 @@ export abstract class LearningRateSchedule extends Callable {
   abstract getConfig(): Record<string, unknown>;
   /** A schedule of the options that `getConfig` gave, here or in Keras. */
   static fromConfig(config: Readonly<Record<string, unknown>>): LearningRateSchedule {
+    checkConfig(config, LearningRateSchedule);
     // biome-ignore lint/complexity/noThisInStatic: of the class that it is called on
     const Class = this as unknown as new (options: object) => LearningRateSchedule;
     return new Class(camelCaseKeys(config));
   }
 
   protected override invoke(step: Step): number {
-    if (typeof step !== 'object') return rateOf(this.call(Number(step)), this.constructor.name);
+    const { name } = this.constructor;
+    if (typeof this.call !== 'function')
+      throw new FailedPreconditionError('its class has no call(step) method', name);
+    if (typeof step === 'number' || typeof step === 'bigint') return rateOf(this.call(Number(step)), name);
     if (!(step instanceof Tensor || step instanceof Variable))
-      throw new InvalidArgumentError('the step must be a number or a scalar tensor', this.constructor.name);
-    return rateOf(this.call(Number(step.item())), this.constructor.name);
+      throw new InvalidArgumentError(
+        `the step must be a number or a scalar tensor, got ${shown(step)}`,
+        name,
+      );
+    return rateOf(this.call(Number(step.item())), name);
   }
 }
 takesArguments<object>({ names: {} }, LearningRateSchedule);

@@ -66,9 +66,13 @@ export class ProfilerOptions {
     }))
       checkCount(value, name, op, 0);
     if (pythonTracerLevel > 0)
-      throw new UnimplementedError('calls of JavaScript are not traced: run `node --cpu-prof` for these', op);
+      throw new UnimplementedError(
+        'pythonTracerLevel can be 0 only: calls of JavaScript are not traced, run `node --cpu-prof` for these',
+        op,
+      );
     if (deviceTracerLevel > 1) throw new UnimplementedError('deviceTracerLevel can be 0 or 1', op);
-    if ((delayMs ?? 0) > 0) throw new UnimplementedError('a profile begins at once: call start later', op);
+    if ((delayMs ?? 0) > 0)
+      throw new UnimplementedError('delayMs can be 0 only: a profile begins at once, call start later', op);
     this.hostTracerLevel = hostTracerLevel;
   }
 }

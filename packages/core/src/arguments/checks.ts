@@ -1,13 +1,13 @@
 // What many functions ask of their arguments. `what` names the argument in messages, `op` the function.
-import { InvalidArgumentError } from '@eagre/backend';
+import { EagreError, InvalidArgumentError } from '@eagre/backend';
 import { show, showShape } from '../shapes/shape.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { VariableBase } from '../tensor/variable-base.ts';
 import { isPlain } from './plain.ts';
 import { isRefusedPromise } from './promises.ts';
 
-// The text of a function is looked at only where it may be that of a class.
-const isClass = (fn: object): boolean =>
+/** Whether a function is a class. Its text is looked at only where it may be one. */
+export const isClass = (fn: object): boolean =>
   Object.getOwnPropertyDescriptor(fn, 'prototype')?.writable === false && /^class\b/.test(String(fn));
 
 /** A value in a message: short, whatever it is. */
@@ -48,6 +48,17 @@ function nameOfClass(value: object): string {
 
 function fail(what: string, expected: string, value: unknown, op: string | undefined): never {
   throw new InvalidArgumentError(`${what} must be ${expected}, got ${shown(value)}`, op);
+}
+
+/** What `read` gives. What refuses a value need not know for which argument it is: the message says that, too. */
+export function naming<T>(what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof EagreError && !error.message.includes(what))
+      error.message = `${what}: ${error.message}`;
+    throw error;
+  }
 }
 
 /** @throws InvalidArgumentError for what cannot be called. */

@@ -1,8 +1,8 @@
 // The options of classes, each declared once: how it is read and checked, what it is unless given, and what configurations say of it.
-import { EagreError, InvalidArgumentError } from '@eagre/backend';
+import { InvalidArgumentError } from '@eagre/backend';
 import { camelCaseKeys, snakeCase } from '../module/module.ts';
 import { checkFlag } from '../shapes/shape.ts';
-import { checkCount, checkNumber, checkOneOf, shown } from './checks.ts';
+import { checkCount, checkNumber, checkOneOf, naming, shown } from './checks.ts';
 import { type Parameters, takesArguments, withoutUnused } from './class-arguments.ts';
 import { registeredName } from './custom-names.ts';
 import { isPlain } from './plain.ts';
@@ -60,24 +60,14 @@ function* declaredOptions(cls: object): Iterable<readonly [name: string, option:
 /** Gives an object its options: a property for each. @throws InvalidArgumentError for a value that an option cannot have */
 export function setOptions(object: object, given: object): void {
   for (const [name, option] of declaredOptions(object.constructor)) {
-    const value = readOption(option, (given as Readonly<Record<string, unknown>>)[name], name, object);
+    const own = (given as Readonly<Record<string, unknown>>)[name];
+    const value = naming(name, () => option.read(own, name, object));
     Object.defineProperty(object, name, {
       value,
       enumerable: option.hidden !== true,
       writable: true,
       configurable: true,
     });
-  }
-}
-
-/** Reads an option. What refuses a value need not know for which option it is: the message says that, too. */
-function readOption(option: Option, given: unknown, name: string, object: object): unknown {
-  try {
-    return option.read(given, name, object);
-  } catch (error) {
-    if (error instanceof EagreError && !error.message.includes(name))
-      error.message = `${name}: ${error.message}`;
-    throw error;
   }
 }
 
@@ -100,13 +90,18 @@ export function configOf(object: object): Record<string, unknown> {
   return Object.assign(config, structuredClone(schemaOf(object.constructor).fixed));
 }
 
-/** The options in a configuration of Keras for a class: by our names, without those that are off and unknown to it. */
-export function optionsFrom(config: Readonly<Record<string, unknown>>, cls: object): Record<string, unknown> {
+/** @throws InvalidArgumentError for what is no configuration of a class */
+export function checkConfig(config: unknown, cls: object): void {
   if (!isPlain(config))
     throw new InvalidArgumentError(
       `a configuration must be an object of options, got ${shown(config)}`,
       (cls as { readonly name: string }).name,
     );
+}
+
+/** The options in a configuration of Keras for a class: by our names, without those that are off and unknown to it. */
+export function optionsFrom(config: Readonly<Record<string, unknown>>, cls: object): Record<string, unknown> {
+  checkConfig(config, cls);
   const fixed = Object.entries(schemaOf(cls).fixed ?? {});
   const isFixed = ([key, value]: [string, unknown]): boolean =>
     fixed.some(([name, only]) => name === key && JSON.stringify(only) === JSON.stringify(value));

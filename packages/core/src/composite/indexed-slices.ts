@@ -1,6 +1,7 @@
 // Some rows of a tensor: the gradient of a lookup.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { type Arguments, defineMethods } from '../arguments/arguments.ts';
+import { naming } from '../arguments/checks.ts';
 import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
 import * as array from '../ops/array/array.ts';
 import { scatterRows } from '../ops/array/gathering.ts';
@@ -83,9 +84,10 @@ export class IndexedSlices extends CompositeTensor {
       return;
     }
     const given = argumentsOf<Parts>(IndexedSlices, new.target, args);
-    this.values = toTensor(given.values);
-    this.indices = toTensor(given.indices, 'int64');
-    this.denseShape = given.denseShape == null ? null : toTensor(given.denseShape, 'int64');
+    this.values = naming('values', () => toTensor(given.values));
+    this.indices = naming('indices', () => toTensor(given.indices, 'int64'));
+    const { denseShape = null } = given;
+    this.denseShape = denseShape === null ? null : naming('denseShape', () => toTensor(denseShape, 'int64'));
     this.#sizes = this.denseShape === null ? null : hostDims(this.denseShape, 'denseShape', OP);
     const { values, indices } = this;
     if (indices.dtype !== 'int32' && indices.dtype !== 'int64')

@@ -1,6 +1,7 @@
 // The class of sparse tensors.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { type Arguments, defineMethods } from '../arguments/arguments.ts';
+import { naming } from '../arguments/checks.ts';
 import { argumentsOf, takesArguments } from '../arguments/class-arguments.ts';
 import { type Call, CompositeTensor, type Printed } from '../composite/composite.ts';
 import { checkValues, integersOf } from '../dispatch/checked-values.ts';
@@ -65,15 +66,15 @@ export class SparseTensor extends CompositeTensor {
       return;
     }
     const given = argumentsOf<Parts>(SparseTensor, new.target, args);
-    const shape = toTensor(given.denseShape, 'int64').cast('int64');
+    const shape = naming('denseShape', () => toTensor(given.denseShape, 'int64').cast('int64'));
     if (shape.rank !== 1)
       throw new InvalidArgumentError(`denseShape must have rank 1, got ${showShape(shape.shape)}`, OP);
     const [rank] = dims(shape);
-    const indices = toTensor(given.indices, 'int64').cast('int64');
+    const indices = naming('indices', () => toTensor(given.indices, 'int64').cast('int64'));
     // An empty list has no coordinates of any rank.
     this.indices =
       indices.rank === 1 && indices.shape[0] === 0 ? indices.reshape(toShape([0, rank as Dim])) : indices;
-    this.values = toTensor(given.values);
+    this.values = naming('values', () => toTensor(given.values));
     this.denseShape = shape;
     const [n] = dims(this.values);
     if (

@@ -7,7 +7,7 @@ import {
   type Storage,
   UnimplementedError,
 } from '@eagre/backend';
-import { checkOneOf, checkText } from '../arguments/checks.ts';
+import { checkOneOf, checkText, isClass, naming } from '../arguments/checks.ts';
 import { argumentsOf, type Parameters } from '../arguments/class-arguments.ts';
 import { context, currentBackend, inInitScope } from '../dispatch/context.ts';
 import {
@@ -144,8 +144,11 @@ export class Variable extends VariableBase {
     const strategy = new.target === Variable ? distribution.strategy : null;
     if (strategy === null) (context.tracer ?? context.lifting)?.created(this);
     const source = inInitScope(() => {
-      const value = typeof initial === 'function' && !(initial instanceof Tensor) ? initial() : initial;
-      const tensor = toTensor(value instanceof Tensor ? first(value) : value, options.dtype, true);
+      const isMade = typeof initial === 'function' && !(initial instanceof Tensor) && !isClass(initial);
+      const value = isMade ? initial() : initial;
+      const tensor = naming('initialValue', () =>
+        toTensor(value instanceof Tensor ? first(value) : (value as TensorLike), options.dtype, true),
+      );
       // It is made where ops run now, and not where its value comes from; a strategy says where.
       const isHere = strategy !== null || tensor.dtype === 'string' || tensor.backend === currentBackend();
       return isHere ? tensor : copyTo(tensor, currentBackend());

@@ -35,7 +35,12 @@ export interface ElementReader {
 /** A node for the names. @throws InvalidArgumentError for what names no files. */
 export function namesNode(names: FileNames, what: string): DatasetNode {
   if (isDataset(names)) return names.node;
-  const all = names instanceof Tensor ? names.strings() : typeof names === 'string' ? [names] : names;
+  const all =
+    names instanceof Tensor
+      ? names.dtype === 'string' && names.strings()
+      : typeof names === 'string'
+        ? [names]
+        : names;
   if (!Array.isArray(all) || !all.every((name) => typeof name === 'string' && name !== ''))
     throw new InvalidArgumentError(
       'file names must be strings, a string tensor or a dataset of strings',

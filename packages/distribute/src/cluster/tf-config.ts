@@ -47,11 +47,9 @@ export function parseTFConfig(text: string | undefined): TaskConfig {
 export function checkTask(cluster: ClusterSpec, type: unknown, index: unknown): TaskConfig {
   const known = ['chief', 'worker', 'ps', 'evaluator'];
   if (typeof type !== 'string' || !known.includes(type))
-    throw new InvalidArgumentError(
-      `the type of a task must be one of ${known.join(', ')}; got ${shown(type)}`,
-    );
+    throw new InvalidArgumentError(`taskType must be one of ${known.join(', ')}; got ${shown(type)}`);
   if (typeof index !== 'number' || !Number.isInteger(index) || index < 0)
-    throw new InvalidArgumentError(`the index of a task must be an integer from 0, got ${shown(index)}`);
+    throw new InvalidArgumentError(`taskId must be an integer from 0, got ${shown(index)}`);
   // An evaluator need not be listed: nobody calls it.
   const tasks = cluster.numTasks(type as TaskType) || (type === 'evaluator' ? 1 : 0);
   if (index >= tasks)

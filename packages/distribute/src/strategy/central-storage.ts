@@ -1,5 +1,5 @@
 import { argumentsOf, takesArguments } from '@eagre/core/internal';
-import { allDevices, devicesNamed } from './devices.ts';
+import { allDevices, deviceNamed, devicesNamed } from './devices.ts';
 import { Strategy } from './strategy.ts';
 
 /** Options of `CentralStorageStrategy`. */
@@ -24,9 +24,9 @@ export class CentralStorageStrategy extends Strategy {
   ) {
     const name = 'CentralStorageStrategy';
     const options = argumentsOf<CentralStorageOptions>(CentralStorageStrategy, new.target, args);
-    const devices = devicesNamed(options.computeDevices ?? allDevices(), name);
+    const devices = devicesNamed(options.computeDevices ?? allDevices(), name, 'computeDevices');
     const parameters = options.parameterDevice ?? (devices.length === 1 ? devices[0] : '/cpu:0');
-    super({ devices, sharedOn: devicesNamed([parameters], name)[0] });
+    super({ devices, sharedOn: deviceNamed(parameters, name, 'parameterDevice') });
   }
 }
 takesArguments<CentralStorageOptions>(

@@ -1,6 +1,6 @@
 import { addN, device, type Tensor } from '@eagre/core';
 import { argumentsOf, checkFunction, takesArguments } from '@eagre/core/internal';
-import { devicesNamed } from './devices.ts';
+import { deviceNamed } from './devices.ts';
 
 /** How the values of the devices of one process are added up. */
 export abstract class CrossDeviceOps {
@@ -41,7 +41,7 @@ export class ReductionToOneDevice extends CrossDeviceOps {
     super();
     const options = argumentsOf<ReductionToOneDeviceOptions>(ReductionToOneDevice, new.target, args);
     const { reduceToDevice = null, accumulationFn = null } = options;
-    this.#device = reduceToDevice === null ? null : devicesNamed([reduceToDevice], name)[0];
+    this.#device = reduceToDevice === null ? null : deviceNamed(reduceToDevice, name, 'reduceToDevice');
     if (accumulationFn !== null) checkFunction(accumulationFn, 'accumulationFn', name);
     this.#add = accumulationFn ?? ((tensors) => addN([...tensors]));
   }

@@ -1,7 +1,7 @@
 // The devices of strategies.
 import { InvalidArgumentError } from '@eagre/backend';
 import { device, LogicalDevice, listLogicalDevices, zeros } from '@eagre/core';
-import { checkList, checkText } from '@eagre/core/internal';
+import { checkList, checkText, naming } from '@eagre/core/internal';
 
 /** A name, or one of `tf.config.listLogicalDevices()`. */
 export type DeviceLike = string | LogicalDevice;
@@ -10,18 +10,23 @@ export type DeviceLike = string | LogicalDevice;
  * Full names of devices, checked: `/device:CPU:1`.
  * @throws NotFoundError for a device that does not exist, InvalidArgumentError for an empty list and one that is named twice
  */
-export function devicesNamed(given: readonly DeviceLike[], op: string): readonly string[] {
-  checkList(given, 'devices', op);
-  if (given.length === 0) throw new InvalidArgumentError('devices must name at least one device', op);
-  const full = given.map((one, i) => {
-    const name = one instanceof LogicalDevice ? one.name : one;
-    checkText(name, `devices[${i}]`, op);
-    using probe = device(name, () => zeros([]));
-    return probe.device;
-  });
+export function devicesNamed(given: readonly DeviceLike[], op: string, what = 'devices'): readonly string[] {
+  checkList(given, what, op);
+  if (given.length === 0) throw new InvalidArgumentError(`${what} must name at least one device`, op);
+  const full = given.map((one, i) => deviceNamed(one, op, `${what}[${i}]`));
   const twice = full.find((name, i) => full.indexOf(name) !== i);
   if (twice !== undefined) throw new InvalidArgumentError(`the device ${twice} is named twice`, op);
   return full;
+}
+
+/** The full name of a device, checked. @throws NotFoundError for one that does not exist */
+export function deviceNamed(given: DeviceLike, op: string, what: string): string {
+  const name = given instanceof LogicalDevice ? given.name : given;
+  checkText(name, what, op);
+  return naming(what, () => {
+    using probe = device(name, () => zeros([]));
+    return probe.device;
+  });
 }
 
 /** The name of the GPU of this number; undefined where programs use none. */

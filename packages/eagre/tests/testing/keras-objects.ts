@@ -1,4 +1,5 @@
 // An object of each public class of Keras that is here, whose members can be asked for.
+import { parametersOf } from '@eagre/core/internal';
 import { requiredArguments } from '../../../layers/src/testing/layer-arguments.ts';
 import * as tf from '../../src/index.ts';
 
@@ -63,6 +64,34 @@ const given: Readonly<Record<string, () => unknown[]>> = {
   Wrapper: () => [new tf.layers.Dense(1)],
 };
 
+const spec = new tf.TensorSpec([2]);
+/** The same of classes that are not Keras's. */
+const others: Readonly<Record<string, () => unknown[]>> = {
+  DType: () => ['float32'],
+  IndexedSlices: () => [[[1, 2]], [0]],
+  OptionalSpec: () => [spec],
+  SparseTensor: () => [[[0, 1]], [2], [2, 2]],
+  TensorArray: () => ['float32'],
+  TensorShape: () => [[2]],
+  TensorSpec: () => [[2]],
+  ForwardAccumulator: () => [tf.ones([2]), tf.ones([2])],
+  HParams: () => ['folder', {}],
+  AdagradOptimizer: () => [0.1],
+  GradientDescentOptimizer: () => [0.1],
+  MomentumOptimizer: () => [0.1, 0.9],
+  DatasetSpec: () => [spec],
+  FixedLenFeature: () => [[2], 'float32'],
+  FixedLenSequenceFeature: () => [[2], 'float32'],
+  FixedLengthRecordDataset: () => ['file', 4],
+  CsvDataset: () => ['file', [0]],
+  IteratorSpec: () => [spec],
+  JsonLinesDataset: () => ['file'],
+  TFRecordDataset: () => ['file'],
+  TextLineDataset: () => ['file'],
+  VarLenFeature: () => ['float32'],
+  DatasetInitializer: () => [tf.data.Dataset.range(2)],
+};
+
 /** @throws what the constructor throws. */
 export function objectOf(name: string, made: unknown): object {
   const args = (given[name] ?? (() => requiredArguments(name)))();
@@ -71,4 +100,12 @@ export function objectOf(name: string, made: unknown): object {
   return isClass
     ? new (made as new (...args: unknown[]) => object)(...args)
     : (made as (...args: unknown[]) => object)(...args);
+}
+
+/** What a class must be given, by the names of the arguments. */
+export function argumentsByName(name: string, made: object): Readonly<Record<string, unknown>> {
+  const args = (given[name] ?? others[name] ?? (() => requiredArguments(name)))();
+  const { positional = [] } = parametersOf(made) ?? {};
+  const byPosition = args.slice(0, positional.length).map((value, i) => [positional[i]!, value]);
+  return { ...Object.fromEntries(byPosition), ...(args[positional.length] as object | undefined) };
 }

@@ -2,6 +2,7 @@
 import { FailedPreconditionError, InvalidArgumentError, nest, type Tensor } from '@eagre/core';
 import {
   argumentsOf,
+  checkText,
   configOf,
   customClass,
   isPlain,
@@ -285,6 +286,7 @@ takesOptions<FeatureDistillationOptions, FeatureDistillation>(
 /** @internal The loss of what `JSON.stringify` wrote, or Keras. @throws InvalidArgumentError for an unknown class */
 export function deserializeDistillationLoss(serialized: SerializedObject): DistillationLoss {
   const { class_name: name, registered_name: registered, config } = serialized;
+  checkText(name, 'class_name', 'DistillationLoss');
   const own =
     customClass<typeof DistillationLoss>(registered ?? name, DistillationLoss) ??
     customClass<typeof DistillationLoss>(name, DistillationLoss);

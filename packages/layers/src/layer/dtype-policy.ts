@@ -7,6 +7,7 @@ import {
   isPlain,
   kerasDefaults,
   type NamedFunction,
+  naming,
   type Option,
   optionsFrom,
   setOptions,
@@ -478,11 +479,16 @@ export class DTypePolicyMap extends DTypePolicy implements Iterable<string> {
     const options = argumentsOf<DTypePolicyMapOptions>(DTypePolicyMap, new.target, args);
     super(options as never);
     const { defaultPolicy = null, policyMap } = options;
-    const otherwise = defaultPolicy === null ? null : policyOf(defaultPolicy, 'DTypePolicyMap');
+    const otherwise =
+      defaultPolicy === null
+        ? null
+        : naming('defaultPolicy', () => policyOf(defaultPolicy, 'DTypePolicyMap'));
     if (otherwise instanceof DTypePolicyMap)
       throw new InvalidArgumentError('defaultPolicy cannot be a DTypePolicyMap', 'DTypePolicyMap');
     this.#default = typeof defaultPolicy === 'string' ? defaultPolicy : otherwise;
-    for (const [path, policy] of Object.entries(policyMap ?? {})) this.set(path, policy);
+    naming('policyMap', () => {
+      for (const [path, policy] of Object.entries(policyMap ?? {})) this.set(path, policy);
+    });
     Object.defineProperty(this, 'name', { get: () => `map_${this.defaultPolicy.name}`, enumerable: true });
   }
 

@@ -1085,9 +1085,11 @@ defineMethods(Layer.prototype, 'Layer', {
 
 /** What a layer is built for, without what only a trace knows. */
 function builtFor(shape: Shapes): Shapes {
+  // Of an input that was left out.
+  if (shape === null) return shape;
   if (!Array.isArray(shape))
     return Object.fromEntries(Object.entries(shape).map(([name, one]) => [name, builtFor(one)])) as Shapes;
-  return isShapes(shape) ? shape.map((one) => partialShape(one)) : partialShape(shape);
+  return isShapes(shape) ? (shape.map((one) => builtFor(one)) as Shapes) : partialShape(shape);
 }
 
 const generalConfigs = new WeakSet<object>([Layer.prototype.getConfig]);

@@ -13,6 +13,7 @@ import {
 import {
   type Arguments,
   argumentsOf,
+  checkConfig,
   checkFlag,
   checkOptionNames,
   defineMethods,
@@ -400,6 +401,7 @@ export class Model extends Layer {
     config: Readonly<Record<string, unknown>>,
     customObjects?: Readonly<Record<string, unknown>> | null,
   ): Model {
+    checkConfig(config, Model);
     if (!('layers' in config && 'input_layers' in config && 'output_layers' in config))
       // biome-ignore lint/complexity/noThisInStatic: of the class that it is called on
       return new this(optionsFrom(config, this));

@@ -1,6 +1,7 @@
 import { FailedPreconditionError, InvalidArgumentError, type PartialShape, Tensor } from '@eagre/core';
 import {
   argumentsOf,
+  checkConfig,
   defineMethods,
   isKept,
   isPlain,
@@ -74,7 +75,7 @@ export class Sequential extends Model {
     super(...(args.length === 0 ? [] : [options]));
     const layers = given ?? [];
     Object.defineProperty(this, '_sequence', { value: { layers: [], inputs: [], input: undefined } });
-    if (options.inputShape !== undefined)
+    if (options.inputShape !== undefined && options.inputShape !== null)
       this.#expect({ shape: [null, ...options.inputShape], dtype: this.computeDtype });
     if (!Array.isArray(layers)) {
       throw new InvalidArgumentError(
@@ -250,6 +251,7 @@ export class Sequential extends Model {
     config: Readonly<Record<string, unknown>>,
     customObjects?: Readonly<Record<string, unknown>> | null,
   ): Sequential {
+    checkConfig(config, Sequential);
     const { layers = [], build_input_shape: shape, ...options } = config as SequentialConfig;
     if (!Array.isArray(layers))
       throw new InvalidArgumentError(`layers must be a list, got ${shown(layers)}`, 'Sequential');

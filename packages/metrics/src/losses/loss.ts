@@ -1,4 +1,10 @@
-import { type DType, InvalidArgumentError, Tensor, type TensorLike } from '@eagre/core';
+import {
+  type DType,
+  FailedPreconditionError,
+  InvalidArgumentError,
+  Tensor,
+  type TensorLike,
+} from '@eagre/core';
 import {
   type Arguments,
   argumentsOf,
@@ -124,6 +130,8 @@ export abstract class Loss extends Callable {
   }
   /** @internal The losses of the examples, weighted and reduced. */
   protected reduced(yTrue: TensorLike, yPred: TensorLike, sampleWeight: SampleWeight): Tensor {
+    if (typeof this.call !== 'function')
+      throw new FailedPreconditionError('its class has no call(yTrue, yPred) method', this.name);
     return inGraphScope(this.name, () => {
       const given = predictions(yPred);
       // Sums of 16 bits would be coarse.

@@ -1,6 +1,6 @@
 // Small layers: inputs, scaling, functions.
 
-import type { DType, PartialShape, Tensor } from '@eagre/core';
+import { type DType, type PartialShape, Tensor } from '@eagre/core';
 import {
   argumentsOf,
   checkCount,
@@ -300,7 +300,12 @@ takesOptions<LambdaArguments, Lambda>(
         write: functionConfig,
       },
       mask: {
-        read: (given) => (functionOf(given) ?? given ?? null) as never,
+        read: (given, name, layer) => {
+          const mask = functionOf(given) ?? given ?? null;
+          if (typeof mask === 'function' && !(mask instanceof Tensor))
+            checkFunction(mask, name, (layer as Layer).name);
+          return mask as never;
+        },
         write: (mask) => (typeof mask === 'function' ? functionConfig(mask) : undefined),
       },
       arguments: {

@@ -9,7 +9,14 @@ import {
   type Variable,
   zeros,
 } from '@eagre/core';
-import { type Arguments, argumentsOf, type Schema, takesOptions, useMasks } from '@eagre/core/internal';
+import {
+  type Arguments,
+  argumentsOf,
+  naming,
+  type Schema,
+  takesOptions,
+  useMasks,
+} from '@eagre/core/internal';
 import type { ConstraintFunction, ConstraintLike } from '../../constraints.ts';
 import type { InitializerLike } from '../../initializers/initializers.ts';
 import { densified, isStored, kindOf, onValues, takesKinds } from '../../layer/kinds.ts';
@@ -92,7 +99,9 @@ export class Embedding extends AdaptedLayer {
     if (given === undefined || given === null) return;
     this.ensureBuilt([]);
     const isList = Array.isArray(given) && given.length === 1 && this.inputDim !== 1;
-    this.setWeights(isList ? (given as readonly TensorLike[]) : [given as TensorLike]);
+    naming('weights', () =>
+      this.setWeights(isList ? (given as readonly TensorLike[]) : [given as TensorLike]),
+    );
   }
 
   override build(_inputShape?: PartialShape | readonly PartialShape[]): void {

@@ -44,7 +44,7 @@ import { takesCall, takesOption, trainingOption } from '../../layer/own-call.ts'
 import { show } from '../../layer/show.ts';
 import { shapesOfSpecs } from '../../layer/specs.ts';
 import { copyLayer, deserializeLayer, serializeLayer } from '../../saving/serialization.ts';
-import { type Config, fail, plus, type Size, shapeOf, sizesOf, times } from '../common.ts';
+import { type Config, checkOne, fail, plus, type Size, shapeOf, sizesOf, times } from '../common.ts';
 import { BatchNormalization } from '../normalization/normalization.ts';
 import { stateSizes } from '../recurrent/cell.ts';
 import { RNN } from '../recurrent/rnn.ts';
@@ -293,7 +293,7 @@ export class TimeDistributed extends Wrapper {
   }
   /** The shape of one step of all examples. */
   #step(shape: PartialShape): PartialShape {
-    if (shape.length < 3)
+    if (checkOne(this, shape).length < 3)
       fail(this, `expects input of rank 3 or more [batch, time, …], got ${showShape(shape)}`);
     const [batch, time, ...rest] = sizesOf(shape) as [Size, Size, ...Size[]];
     return shapeOf([times(batch, time), ...rest]);

@@ -236,7 +236,8 @@ export class Pipeline extends Layer {
   override get trainsAlone(): boolean {
     return true;
   }
-  override call(inputs: LayerInput, { training = true }: CallOptions = {}): LayerOutput {
+  override call(inputs: LayerInput, options?: CallOptions | null): LayerOutput {
+    const { training = true } = options ?? {};
     let value: unknown = inputs;
     for (const layer of this.layers) value = layer(value as Tensor, { training });
     return value as LayerOutput;

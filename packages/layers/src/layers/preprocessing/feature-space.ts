@@ -9,6 +9,7 @@ import {
 } from '@eagre/core';
 import {
   argumentsOf,
+  checkConfig,
   defineFunction,
   defineMethods,
   isInteger,
@@ -269,6 +270,7 @@ export class FeatureSpace extends Layer {
       fail(`features must be kinds of features by name, at least one, got ${shown(features)}`);
     if (outputMode !== 'concat' && outputMode !== 'dict')
       fail(`outputMode must be 'concat' or 'dict', got ${shown(outputMode)}`);
+    if (!Array.isArray(crosses ?? [])) fail(`crosses must be a list, got ${shown(crosses)}`);
     this.outputMode = outputMode;
     this.crossingDim = options.crossingDim ?? 32;
     this.hashingDim = options.hashingDim ?? 32;
@@ -615,6 +617,7 @@ export class FeatureSpace extends Layer {
   }
   /** A feature space of the options that `getConfig` gave, here or in Keras. Its layers have not seen data. */
   static override fromConfig(config: Config): FeatureSpace {
+    checkConfig(config, FeatureSpace);
     const { features, crosses, name } = config as {
       readonly features: FeatureSpaceArguments['features'];
       readonly crosses?: NonNullable<FeatureSpaceOptions['crosses']>;

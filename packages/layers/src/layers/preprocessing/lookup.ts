@@ -15,6 +15,7 @@ import {
 } from '@eagre/core';
 import {
   argumentsOf,
+  checkConfig,
   columnOf,
   defineMethods,
   kerasDefaults,
@@ -119,6 +120,7 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
 
   /** A new layer of the options that `getConfig` gave, here or in Keras. */
   static override fromConfig(config: Readonly<Record<string, unknown>>): Layer {
+    checkConfig(config, IndexLookup);
     const { vocabulary_size: size, ...options } = config;
     checkNoPath(options, 'a lookup');
     // biome-ignore lint/complexity/noThisInStatic: of the class that it is called on

@@ -11,6 +11,7 @@ import {
 import {
   addDims,
   argumentsOf,
+  checkConfig,
   defineMethods,
   dims,
   kerasDefaults,
@@ -148,6 +149,7 @@ export class TextVectorization extends Layer {
 
   /** A new layer of the options that `getConfig` gave, here or in Keras. */
   static override fromConfig(config: Readonly<Record<string, unknown>>): TextVectorization {
+    checkConfig(config, TextVectorization);
     const { vocabulary_size: size, ...options } = config;
     checkNoPath(options, 'TextVectorization');
     const layer = new TextVectorization(optionsFrom(options, TextVectorization));

@@ -19,6 +19,7 @@ import {
   isPlain,
   StreamGenerator,
   sameShape,
+  shown,
   showShape,
   toShape,
 } from '@eagre/core/internal';
@@ -253,6 +254,8 @@ export interface Cell {
 
 /** @internal @throws InvalidArgumentError unless there is a state of each shape. */
 export function checkStates(layer: Layer, states: readonly Tensor[], shapes: readonly Dims[]): void {
+  const isList = Array.isArray(states) && states.every((s) => s instanceof Tensor);
+  if (!isList) fail(layer, `expects states in a list of tensors, got ${shown(states)}`);
   if (states.length === shapes.length && states.every((s, i) => sameShape(dims(s), shapes[i]))) return;
   const show = (all: readonly Dims[]): string => all.map(showShape).join(', ');
   fail(layer, `expects states of shape ${show(shapes)}, got ${show(states.map((s) => s.shape))}`);
