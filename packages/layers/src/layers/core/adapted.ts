@@ -178,14 +178,15 @@ export abstract class AdaptedLayer extends Layer {
     else if (this.quantizationMode === 'int4') {
       const { form, block } = fourBits(this);
       const own = fourBitsOf(merged.reshape([form.rows, form.columns]), form, block, null);
-      const first = this.fileVariables.length - besides(this).length;
+      const { scale, zero } = fourBits(this).kept;
       into['0'] = own.packed;
-      into[`${first}`] = own.scale;
-      if (own.zero !== null) into[`${first + 1}`] = own.zero;
+      into[`${this.fileVariables.indexOf(scale)}`] = own.scale;
+      if (zero !== null && own.zero !== null) into[`${this.fileVariables.indexOf(zero)}`] = own.zero;
     } else {
       const [ints, scales] = standard()(merged, { axis: this.axisOfScale }) as [Tensor, Tensor];
       into['0'] = ints;
-      into[`${this.fileVariables.length - 1}`] = this.keptScale(scales);
+      const { scale } = quantizedOf(this, this.largeWeight);
+      into[`${this.fileVariables.indexOf(scale)}`] = this.keptScale(scales);
     }
   }
   /** @internal What was loaded has what LoRA had added before. */
@@ -471,8 +472,9 @@ export function inputsQuantizer(layer: AdaptedLayer): Quantizer | null {
   if (config !== null) return config.activationQuantizer;
   return layer.quantizationMode === 'int8' ? standard() : null;
 }
+/** @internal The quantizer of inputs where a configuration says nothing else. */
+export const standard = (): AbsMaxQuantizer => (last ??= new AbsMaxQuantizer());
 let last: AbsMaxQuantizer | undefined;
-const standard = (): AbsMaxQuantizer => (last ??= new AbsMaxQuantizer());
 
 /**
  * Makes the weight of a layer one of integers.
@@ -553,11 +555,7 @@ function toInt8(layer: AdaptedLayer, quantizer: Quantizer | null): QuantizedTo {
   const { largeWeight: name, axisOfScale: axis } = layer;
   const before = baseOf(layer, name) as Variable;
   const floats = before.read();
-  const [ints, scale] = (
-    quantizer instanceof AbsMaxQuantizer && quantizer.axis !== null
-      ? quantizer(floats)
-      : (quantizer ?? standard())(floats, { axis })
-  ) as [Tensor, Tensor];
+  const [ints, scale] = int8Of(floats, quantizer, axis);
   const kept = layer.keptScale(scale);
   forget(layer, before);
   const made = addQuantized(layer, name, before.shape, kept.shape);
@@ -566,8 +564,8 @@ function toInt8(layer: AdaptedLayer, quantizer: Quantizer | null): QuantizedTo {
   return 'int8';
 }
 
-/** A variable is no weight of a layer any more. */
-function forget({ _layer: { weights } }: Layer, variable: Variable): void {
+/** @internal A variable is no weight of a layer any more. */
+export function forget({ _layer: { weights } }: Layer, variable: Variable): void {
   weights.splice(
     weights.findIndex((w) => w.variable === variable),
     1,
@@ -615,6 +613,15 @@ export function configFor(layer: Layer, mode: unknown, given: unknown): Quantiza
 
 const MODES = "'int8', 'int4', 'float8', 'gptq' or 'awq'";
 
+/** @internal A matrix as int8 with a scale for each place beside `axis`, by the quantizer of a configuration or the usual one. */
+export function int8Of(matrix: Tensor, quantizer: Quantizer | null, axis: Axis): readonly [Tensor, Tensor] {
+  return (
+    quantizer instanceof AbsMaxQuantizer && quantizer.axis !== null
+      ? quantizer(matrix)
+      : (quantizer ?? standard())(matrix, { axis })
+  ) as [Tensor, Tensor];
+}
+
 /** The product of inputs and integers, whose gradient is that of the weights which the integers stand for. */
 export function productOfIntegers(layer: AdaptedLayer, x: Tensor, parts: ProductParts): Tensor {
   const quantizer = inputsQuantizer(layer);
@@ -624,7 +631,7 @@ export function productOfIntegers(layer: AdaptedLayer, x: Tensor, parts: Product
 }
 
 /** What a layer knows of its product. */
-interface ProductParts {
+export interface ProductParts {
   /** Of the inputs, that has one scale. */
   readonly axis: Axis;
   /** Of two tensors, both int32 or both floats. */
@@ -637,7 +644,8 @@ interface ProductParts {
   readonly back: (dy: Tensor, weight: Tensor) => Tensor;
 }
 
-function productOfInts(
+/** @internal */
+export function productOfInts(
   x: Tensor,
   { ints, scale }: Quantized,
   quantizer: Quantizer | null,

@@ -16,11 +16,13 @@ export interface MatrixForm {
   readonly columns: number;
   /** The axis along which elements have one scale, or whose groups do. */
   readonly axis: 0 | 1;
+  /** The axis along which two share a byte; the last by default. */
+  readonly packed?: 0 | 1;
 }
 
 /** What is kept of a weight; `zero` and `group` where there are groups. */
 export interface FourBits<T = Variable> {
-  /** [rows, ⌈columns / 2⌉], int8. */
+  /** [rows, ⌈columns / 2⌉], int8, or half the rows. */
   readonly packed: T;
   /** Of the other axis; with groups a matrix, in which they lie along `axis`. */
   readonly scale: T;
@@ -34,9 +36,12 @@ let last: AbsMaxQuantizer | undefined;
 const standard = (): AbsMaxQuantizer => (last ??= new AbsMaxQuantizer({ valueRange: LARGEST }));
 
 /** The shapes of what is kept. */
-export function shapesOf({ rows, columns, axis }: MatrixForm, block: number | null): FourBits<Shape> {
+export function shapesOf(
+  { rows, columns, axis, packed: by }: MatrixForm,
+  block: number | null,
+): FourBits<Shape> {
   const [length, others] = axis === 0 ? [rows, columns] : [columns, rows];
-  const packed = [rows, Math.ceil(columns / 2)];
+  const packed = by === 0 ? [Math.ceil(rows / 2), columns] : [rows, Math.ceil(columns / 2)];
   if (block === null) return { packed, scale: [others], zero: null, group: null };
   const groups = Math.ceil(length / block);
   const scale = axis === 0 ? [groups, others] : [others, groups];
@@ -51,11 +56,11 @@ export function groupsOf(length: number, block: number): Tensor {
 /** A matrix of floats in 4 bits. */
 export function fourBitsOf(
   matrix: Tensor,
-  { axis }: MatrixForm,
+  { axis, packed: by = 1 }: MatrixForm,
   block: number | null,
   quantizer: Quantizer | null,
 ): Omit<FourBits<Tensor>, 'group'> {
-  const pack = (ints: Tensor): Tensor => packInt4(ints, -1)[0];
+  const pack = (ints: Tensor): Tensor => packInt4(ints, by)[0];
   if (block === null) {
     const own = quantizer ?? standard();
     const along = own instanceof AbsMaxQuantizer && own.axis !== null ? {} : { axis };
@@ -71,12 +76,14 @@ export function fourBitsOf(
 /** The floats of the matrix; of some rows where those are given, of which each has scales of its own. */
 export function floatsOf(
   kept: FourBits,
-  { columns, axis }: MatrixForm,
+  { rows: most, columns, axis, packed: by }: MatrixForm,
   dtype: 'float32',
   rows: Tensor | null = null,
 ): Tensor {
   const own = (v: Variable): Tensor => (rows === null ? v.read() : nn.embeddingLookup(v, rows));
-  const ints = unpackInt4(own(kept.packed), columns, -1).cast(dtype);
+  const ints = (
+    by === 0 ? unpackInt4(own(kept.packed), most, 0) : unpackInt4(own(kept.packed), columns, -1)
+  ).cast(dtype);
   const scale = own(kept.scale).cast(dtype);
   if (kept.zero === null || kept.group === null) return ints.div(axis === 0 ? scale : scale.expandDims(-1));
   const group = kept.group.read().cast('int32');

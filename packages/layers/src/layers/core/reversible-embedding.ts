@@ -1,4 +1,4 @@
-import type { DType, PartialShape, Tensor, TensorLike, Variable } from '@eagre/core';
+import type { DType, PartialShape, Shape, Tensor, TensorLike, Variable } from '@eagre/core';
 import {
   type Arguments,
   argumentsOf,
@@ -18,7 +18,25 @@ import { show } from '../../layer/show.ts';
 import type { KerasTensor } from '../../models/keras-tensor.ts';
 import { fail, floats } from '../common.ts';
 import { flag, positive, recipe } from '../options.ts';
+import {
+  forget,
+  fourBits,
+  int8Of,
+  type ProductParts,
+  productOfInts,
+  quantizedOf,
+  standard,
+  toIntegers,
+} from './adapted.ts';
 import { Embedding, type EmbeddingOptions, embeddingOptions } from './embedding.ts';
+import {
+  type FourBits,
+  floatsOf,
+  fourBitsOf,
+  type MatrixForm,
+  productOfFourBits,
+  shapesOf,
+} from './four-bits.ts';
 
 export interface ReversibleEmbeddingOptions extends EmbeddingOptions {
   /** Whether one matrix serves both directions; true by default. */
@@ -53,6 +71,10 @@ export class ReversibleEmbedding extends Embedding {
   declare readonly logitSoftCap: number | null;
   /** [outputDim, inputDim], or null where one matrix serves both directions. */
   reverseEmbeddings: Variable | null = null;
+  /** Of int8 and int4 with a matrix of its own: [inputDim], by which its integers are divided; with groups [groups, inputDim], by which they are multiplied. */
+  declare readonly reverseEmbeddingsScale?: Variable;
+  /** Of int4 with groups and a matrix of its own: [groups, inputDim], which is taken off the integers before. */
+  declare readonly reverseEmbeddingsZero?: Variable;
 
   constructor(
     ...args: Arguments<
@@ -73,6 +95,10 @@ export class ReversibleEmbedding extends Embedding {
   override build(inputShape?: PartialShape | readonly PartialShape[]): void {
     super.build(inputShape);
     if (this.tieWeights) return;
+    if (this.isOfIntegers) {
+      this.#addIntegers();
+      return;
+    }
     const { initializer } = recipe(this, 'embeddings');
     this.reverseEmbeddings = this.addWeight({
       name: 'reverse_embeddings',
@@ -81,9 +107,62 @@ export class ReversibleEmbedding extends Embedding {
     });
   }
 
+  /** The own matrix of the way back, of which elements of a column, or groups of them, have a scale. */
+  get #form(): MatrixForm {
+    return { rows: this.outputDim, columns: this.inputDim, axis: 0, packed: 0 };
+  }
+  /** Makes the weights of an own matrix of integers. */
+  #addIntegers(): void {
+    const isInt8 = this.quantizationMode === 'int8';
+    const shapes = shapesOf(this.#form, isInt8 ? null : fourBits(this).block);
+    const make = (end: string, shape: Shape, initializer: 'ones' | 'zeros', dtype?: 'int8'): Variable =>
+      this.addWeight({
+        name: `reverse_embeddings${end}`,
+        shape,
+        initializer,
+        trainable: false,
+        ...(dtype === undefined ? {} : { dtype, autocast: false }),
+      });
+    const packed = isInt8 ? [this.outputDim, this.inputDim] : shapes.packed;
+    this.reverseEmbeddings = make('', packed, 'zeros', 'int8');
+    const own: Record<string, Variable> = { reverseEmbeddingsScale: make('_scale', shapes.scale, 'ones') };
+    if (shapes.zero !== null) own['reverseEmbeddingsZero'] = make('_zero', shapes.zero, 'zeros');
+    Object.assign(this, own);
+  }
+
+  /** @internal */
+  override toIntegers(mode: unknown, given: unknown): void {
+    const before = this.reverseEmbeddings;
+    toIntegers(this, ReversibleEmbedding, mode, given);
+    if (before === null) return;
+    const matrix = before.read();
+    const quantizer = this.quantizationConfig?.weightQuantizer ?? null;
+    forget(this, before);
+    this.#addIntegers();
+    const { reverseEmbeddings: ints, reverseEmbeddingsScale: scale, reverseEmbeddingsZero: zero } = this;
+    if (this.quantizationMode === 'int8') {
+      const [values, scales] = int8Of(matrix, quantizer, 0);
+      ints?.assign(values);
+      scale?.assign(scales.squeeze([0]).cast(scale.dtype));
+      return;
+    }
+    const own = fourBitsOf(matrix, this.#form, fourBits(this).block, quantizer);
+    ints?.assign(own.packed);
+    scale?.assign(own.scale.cast(scale.dtype));
+    if (own.zero !== null) zero?.assign(own.zero.cast(zero.dtype));
+  }
+  /** @internal The weights of the way back come last, as in Keras's files. */
+  override get fileVariables(): Variable[] {
+    const all = super.fileVariables;
+    const { reverseEmbeddings: ints, reverseEmbeddingsScale: scale, reverseEmbeddingsZero: zero } = this;
+    if (ints === null || scale === undefined) return all;
+    const own = [ints, scale, zero].filter((v) => v !== undefined);
+    return [...all.filter((v) => !own.includes(v)), ...own];
+  }
+
   /** @param inputs integers, or vectors where it is reversed. @throws OutOfRangeError for another integer. */
   override call(inputs: Tensor, { reverse = false }: ReversibleCallOptions = {}): Tensor {
-    if (reverse) return this.#back(floats(this, inputs));
+    if (reverse) return this.#capped(this.#back(floats(this, inputs)));
     const y = super.call(inputs);
     if (this.maskZero) tellMasks([y], [inputs.notEqual(0)]);
     return y;
@@ -93,12 +172,42 @@ export class ReversibleEmbedding extends Embedding {
     const last = dims(inputs).at(-1);
     if (last === undefined || differs(last, this.outputDim))
       fail(this, `takes vectors [..., ${this.outputDim}] in reverse, got ${showShape(inputs.shape)}`);
+    if (this.isOfIntegers) return this.#backOfIntegers(inputs);
     const dtype = this.reverseDtype ?? this.computeDtype;
     const as = (x: Tensor | Variable): Tensor => x.cast(dtype);
-    const logits =
-      this.reverseEmbeddings === null
-        ? as(inputs).matmul(as(this.embeddings), { transposeB: true })
-        : as(inputs).matmul(as(this.reverseEmbeddings));
+    return this.reverseEmbeddings === null
+      ? as(inputs).matmul(as(this.embeddings), { transposeB: true })
+      : as(inputs).matmul(as(this.reverseEmbeddings));
+  }
+  #backOfIntegers(x: Tensor): Tensor {
+    const { reverseEmbeddings: reverse, reverseEmbeddingsScale: scale, reverseEmbeddingsZero: zero } = this;
+    // Tied, the matrix lies the other way.
+    const tied = reverse === null;
+    const parts: ProductParts = {
+      axis: -1,
+      product: (a, weight) => a.matmul(weight, { transposeB: tied }),
+      ofInputs: (s) => s,
+      ofWeight: (s) => s.expandDims(tied ? -1 : 0),
+      back: (dy, weight) => dy.matmul(weight, { transposeB: !tied }),
+    };
+    const config = this.quantizationConfig;
+    const quantizer = config === null ? standard() : config.activationQuantizer;
+    if (this.quantizationMode === 'int8') {
+      const own = { ints: reverse as Variable, scale: scale as Variable };
+      return productOfInts(x, tied ? quantizedOf(this, 'embeddings') : own, quantizer, parts);
+    }
+    const { group } = fourBits(this).kept;
+    const kept: FourBits = {
+      packed: reverse as Variable,
+      scale: scale as Variable,
+      zero: zero ?? null,
+      group,
+    };
+    const weight = (): Tensor =>
+      tied ? this.floatsOfBits() : floatsOf(kept, this.#form, this.computeDtype as 'float32');
+    return productOfFourBits(x, weight, quantizer, parts);
+  }
+  #capped(logits: Tensor): Tensor {
     const cap = this.logitSoftCap;
     return cap === null ? logits : logits.div(cap).tanh().mul(cap);
   }
