@@ -19,7 +19,7 @@ test.each([
   ],
   [
     'several, and some before and behind',
-    '(x) => { let out = []; out.push(x[0] ?? 0); for (const v of x) { out.push(v); out.push(-v); } out.push(9); return out; }',
+    '(x) => { let out = []; out.push(0); for (const v of x) { out.push(v); out.push(-v); } out.push(9); return out; }',
     [0, 1, -1, 2, -2, 3, -3, 9],
   ],
   [
@@ -121,7 +121,7 @@ test.each([
   ],
   [
     'reading in the loop',
-    '(x) => { const out = [x[0]]; for (const v of x) out.push(out[out.length - 1]); return out; }',
+    '(x) => { const out = [x.at(0)]; for (const v of x) out.push(out[out.length - 1]); return out; }',
     'out is read',
   ],
   [

@@ -88,7 +88,7 @@ describe('positions in converted code', () => {
     ['thrown(', 'throw new'],
     ['neg(total', '-total;'],
     ['pow(count', 'count ** 2'],
-    ['add(total, count)}', 'total + count}'],
+    ['add(total, count),', 'total + count}'],
     ['hostValue(count', 'switch (count)'],
     ['BREAK', 'break;'],
     ['CONTINUE', 'continue;'],

@@ -20,6 +20,7 @@ import {
 import { bare, type Func, isClass, isFunction, type Node } from '../analysis/syntax.ts';
 import { AutographError } from '../errors.ts';
 import { type Code, code, madeFrom } from './code-fragments.ts';
+import { isOptional, keyOf, lookup, memberOf } from './lookups.ts';
 
 /** Methods that make an array. */
 const FRESH = new Set([
@@ -87,6 +88,8 @@ export class Expressions {
     switch (node.type) {
       case 'BinaryExpression': {
         const op = BINARY[node.operator];
+        if (node.operator === 'in')
+          return lookup(node, this.#parts) ?? within(node, (child) => this.expression(child));
         if (op === undefined || isHost(node, this.#scope.hosts)) break;
         return code`${ag}.${op}(${this.expression(node.left)}, ${this.expression(node.right)})`;
       }
@@ -118,18 +121,45 @@ export class Expressions {
             ? code`...${ag}.spread(${this.expression(child.argument)}, ${this.#unit.at(child)})`
             : this.expression(child),
         )})`;
+      case 'NewExpression': {
+        const done = lookup(node, this.#parts) ?? within(node, (child) => this.expression(child));
+        return code`${ag}.made(${done})`;
+      }
+      case 'TaggedTemplateExpression':
+        // The function gets the parts as they are.
+        return within(node, (child) =>
+          child === node.quasi ? within(child, (part) => this.expression(part)) : this.expression(child),
+        );
+      case 'MemberExpression':
+      case 'TemplateLiteral': {
+        const done = lookup(node, this.#parts);
+        if (done !== null) return done;
+        break;
+      }
       case 'ArrayExpression':
-      case 'NewExpression':
         return code`${ag}.made(${within(node, (child) => this.expression(child))})`;
       case 'SequenceExpression':
         // In the place of an argument it must stay one.
         return code`(${within(node, (child) => this.expression(child))})`;
       case 'Property':
         if (node.shorthand && node.value.type === 'Identifier') return asItIs(node);
+        if (node.computed)
+          return within(node, (child) =>
+            child === node.key ? keyOf(child, this.#parts) : this.expression(child),
+          );
         break;
       default:
     }
     return within(node, (child) => this.expression(child));
+  }
+
+  get #parts(): Parameters<typeof lookup>[1] {
+    return {
+      unit: this.#unit,
+      part: (node) => this.expression(node),
+      isHost: (node) => isHost(node, this.#scope.hosts),
+      graph: true,
+    };
   }
 
   /** The object of a member that is written, which has to be known where a graph is made. */
@@ -152,8 +182,8 @@ export class Expressions {
     if (to.type !== 'MemberExpression') return asItIs(node);
     const path = memberPath(to);
     if (path !== null && !this.#scope.inner.has(path.root)) return asItIs(node);
-    return within(to, (child) =>
-      child === to.object && child.type !== 'Super' ? this.#owned(to) : this.expression(child),
+    return memberOf(to, this.#parts, (object) =>
+      object.type === 'Super' ? this.expression(object) : this.#owned(to),
     );
   }
 
@@ -161,12 +191,12 @@ export class Expressions {
     const to = bare(argument);
     if (to.type !== 'MemberExpression' || isOptional(to))
       return within(node, (child) => this.expression(child));
-    const member = within(to, (part) =>
-      part === to.object
-        ? code`${this.#ag}.own(${this.expression(part)}, true, ${this.#unit.at(node)})`
-        : this.expression(part),
+    const place = memberOf(
+      to,
+      this.#parts,
+      (object) => code`${this.#ag}.own(${this.expression(object)}, true, ${this.#unit.at(node)})`,
     );
-    return code`delete ${member}`;
+    return code`delete ${place}`;
   }
 
   #assignment(left: Node, operator: string, right: Node, node: Node): Code {
@@ -192,7 +222,7 @@ export class Expressions {
       throw new AutographError(this.#unit.site(to), `a ${to.type} cannot be assigned to here`);
     const { object, property, computed } = to;
     const isSuper = object.type === 'Super';
-    const key = computed ? this.expression(property) : ['null'];
+    const key = computed ? keyOf(property, this.#parts) : ['null'];
     const from = isSuper ? 'super' : `${ag}o`;
     const place = computed ? [`${from}[${ag}k]`] : code`${from}.${asItIs(property)}`;
     const change = code`${ag}v = ${place}, ${place} = ${next(`${ag}v`)}`;
@@ -228,6 +258,8 @@ export class Expressions {
     const [only] = args;
     if (isBoolean(callee) && only !== undefined && only.type !== 'SpreadElement' && args.length === 1)
       return code`${this.#ag}.bool(${asItIs(callee)}, ${this.condition(only)}, ${this.#unit.at(node)})`;
+    const found = lookup(node, this.#parts);
+    if (found !== null) return found;
     const asserted = this.#unit.asserts(callee) ? args[0] : undefined;
     const done = this.#callWithin(callee, args, node, method, member, asserted);
     return FRESH.has(method) && !isOptional(callee) ? code`${this.#ag}.fresh(${done})` : done;
@@ -254,7 +286,10 @@ export class Expressions {
         const dot = isOptional(member) ? '?.' : '.';
         return code`${this.#ag}.${helper}(${this.expression(object)}, ${strict}${this.#unit.at(node)})${dot}${asItIs(property)}`;
       }
-      const done = this.expression(child);
+      const done =
+        child === callee && callee.type === 'MemberExpression' && callee.computed
+          ? memberOf(callee, this.#parts)
+          : this.expression(child);
       if (child === args[0] && child.type !== 'SpreadElement' && changesArgument(callee))
         return code`${this.#ag}.own(${done}, true, ${this.#unit.at(node)})`;
       if (child === asserted && child.type !== 'SpreadElement')
@@ -310,10 +345,4 @@ function isPlace(to: Node): boolean {
   if (to.type !== 'MemberExpression' || memberPath(to) === null) return false;
   const { type } = bare(to.object);
   return type === 'Identifier' || type === 'ThisExpression' || type === 'Super';
-}
-
-/** Whether an expression ends early where a part of it is nothing. */
-function isOptional(node: Node): boolean {
-  if (node.type === 'MemberExpression') return node.optional || isOptional(node.object);
-  return node.type === 'CallExpression' && (node.optional || isOptional(node.callee));
 }

@@ -16,6 +16,7 @@ import {
 import { bare, type Func, isClass, isFunction, type Node } from '../analysis/syntax.ts';
 import { AutographError } from '../errors.ts';
 import { type Code, code, madeFrom } from './code-fragments.ts';
+import { keyOf, lookup, memberOf } from './lookups.ts';
 
 const COMPARISONS = new Set(['==', '!=', '===', '!==', '<', '<=', '>', '>=']);
 const EQUALITIES = new Set(['==', '!=', '===', '!==']);
@@ -107,7 +108,17 @@ export class Light {
               : this.node(child),
         );
       }
+      case 'NewExpression':
+      case 'MemberExpression': {
+        const done = lookup(node, this.#parts);
+        if (done !== null) return done;
+        break;
+      }
       case 'BinaryExpression':
+        if (node.operator === 'in') {
+          const done = lookup(node, this.#parts);
+          if (done !== null) return done;
+        }
         return this.#binary(node.left, node.operator, node.right, node, false);
       case 'UnaryExpression':
         return this.#unary(node);
@@ -128,10 +139,21 @@ export class Light {
         return this.#call(node);
       case 'Property':
         if (node.shorthand && node.value.type === 'Identifier') return asItIs(node);
+        if (node.computed)
+          return within(node, (child) => (child === node.key ? keyOf(child, this.#parts) : this.node(child)));
         break;
       default:
     }
     return within(node, (child) => this.node(child));
+  }
+
+  get #parts(): Parameters<typeof lookup>[1] {
+    return {
+      unit: this.#unit,
+      part: (node) => this.node(node),
+      isHost: (node) => isHost(node, this.#names),
+      graph: false,
+    };
   }
 
   /** An expression of which only what it does counts. */
@@ -269,14 +291,14 @@ export class Light {
     if (!computed) return { first, place: code`${from}.${asItIs(property)}` };
     if (isStatic) return { first, place: code`${from}[${asItIs(property)}]` };
     const at = this.#place();
-    return { first: code`${first}${at} = ${this.node(property)}, `, place: [`${from}[${at}]`] };
+    return { first: code`${first}${at} = ${keyOf(property, this.#parts)}, `, place: [`${from}[${at}]`] };
   }
 
   /** What is assigned to, with the parts that are evaluated converted. */
   #target(node: Node): Code {
     const to = bare(node);
     if (to.type === 'Identifier') return asItIs(node);
-    if (to.type === 'MemberExpression') return within(to, (child) => this.node(child));
+    if (to.type === 'MemberExpression') return memberOf(to, this.#parts);
     return within(to, (child) =>
       (to.type === 'AssignmentPattern' && child === to.right) ||
       (to.type === 'Property' && to.computed && child === to.key)
@@ -320,6 +342,8 @@ export class Light {
       first.type !== 'SpreadElement'
     )
       return code`${this.#ag}.bool(${asItIs(callee)}, ${this.node(first)}, ${this.#unit.at(node)})`;
+    const found = lookup(node, this.#parts);
+    if (found !== null) return found;
     const method =
       callee.type === 'MemberExpression' && !callee.computed && callee.property.type === 'Identifier'
         ? callee.property.name
