@@ -16,6 +16,8 @@ const permitted = {
     'native-darwin-x64',
     'native-linux-arm64',
     'native-linux-x64',
+    'native-linuxmusl-arm64',
+    'native-linuxmusl-x64',
     'native-win32-x64',
   ],
   'gpu-kernels': ['backend'],

@@ -1,7 +1,9 @@
-// Puts the native addon into the package of this platform (native/platforms/), ready to be published:
-// node tools/pack-native.mjs           builds it, strips it, checks it
-// node tools/pack-native.mjs --built   strips and checks the build that is there
-// node tools/pack-native.mjs --check   checks what lies in the package of the working directory
+// Puts native addons into the packages of their platforms (native/platforms/), ready to be published:
+// node tools/pack-native.mjs                  builds those of this platform with this machine's compiler, strips them, checks them
+// node tools/pack-native.mjs --built          strips and checks the build that is there
+// node tools/pack-native.mjs --target NAME    builds those of a platform, such as darwin-arm64, with zig; `all` is each one, of which that of this
+//                                             machine is built as without --target
+// node tools/pack-native.mjs --check          checks what lies in the package of the working directory
 import { execFileSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -17,10 +19,12 @@ import { basename, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { unprotected } from './hardening.mjs';
+import { describe } from './platforms/binaries.mjs';
+import { build } from './platforms/build.mjs';
+import { demands, mistakes } from './platforms/check.mjs';
+import { own, targets, targetsNamed } from './platforms/targets.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** What Node 20 itself asks for. */
-const allowedGlibc = '2.28';
 const most = 2.5e6;
 /** Of the addon for GPUs of NVIDIA. */
 const mostCuda = 0.2e6;
@@ -31,23 +35,53 @@ const notices = 'THIRD_PARTY_NOTICES.txt';
 /** What every Linux has that runs Node: not part of a package. */
 const ofSystem = /^(?:linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s)\.so/;
 
-if (process.argv[2] === '--check') {
-  check(process.cwd());
-} else {
-  const platform = `${process.platform}-${process.arch}`;
-  const folder = `${root}native/platforms/${platform}`;
-  if (!existsSync(folder)) fail(`There is no package for ${platform} in native/platforms.`);
-  if (process.argv[2] !== '--built') {
+const [option, named] = process.argv.slice(2);
+if (option === '--check') check(process.cwd());
+else if (option === '--target') {
+  const chosen = targetsNamed(named ?? '');
+  if (chosen === undefined) fail(`--target takes one of all, ${Object.keys(targets).join(', ')}.`);
+  for (const target of chosen) {
+    if (target === own && named === 'all') packOwn(true);
+    else packOther(target);
+  }
+} else packOwn(option !== '--built');
+
+/** The addons of this machine's own compiler. */
+function packOwn(builds) {
+  if (own === undefined)
+    fail(`There is no package for ${process.platform}-${process.arch} in native/platforms.`);
+  const folder = `${root}native/platforms/${own}`;
+  if (builds) {
     const command = ['--silent', 'exec', 'turbo', 'run', 'build', '--output-logs=errors-only'];
     run('pnpm', [...command, '--filter=@eagre/native']);
   }
-  const build = `${root}native/build/Release`;
+  const built = `${root}native/build/Release`;
   if (process.platform === 'linux') {
-    place(`${build}/eagre.node`, `${folder}/eagre.node`, '--strip-all');
-    place(`${build}/eagre_cuda.node`, `${folder}/eagre_cuda.node`, '--strip-all');
+    place(`${built}/eagre.node`, `${folder}/eagre.node`, '--strip-all');
+    place(`${built}/eagre_cuda.node`, `${folder}/eagre_cuda.node`, '--strip-all');
     packDistribute(folder);
-  } else place(`${build}/eagre.node`, `${folder}/eagre.node`, process.platform === 'darwin' ? '-x' : null);
+  } else place(`${built}/eagre.node`, `${folder}/eagre.node`, process.platform === 'darwin' ? '-x' : null);
   check(folder);
+}
+
+/** Those that zig builds, which have no symbols that nobody needs. */
+function packOther(target) {
+  const folder = `${root}native/platforms/${target}`;
+  try {
+    const built = build(target);
+    place(`${built}/eagre.node`, `${folder}/eagre.node`, null);
+    if (hasCuda(target)) place(`${built}/eagre_cuda.node`, `${folder}/eagre_cuda.node`, null);
+  } catch (error) {
+    fail(error.message);
+  }
+  // It is the machine's own Gloo that the addon for several processes is built with.
+  for (const name of distributed(folder)) rmSync(`${folder}/${name}`);
+  check(folder);
+}
+
+/** NVIDIA's driver is for glibc. */
+function hasCuda(target) {
+  return targets[target].libc === 'glibc';
 }
 
 /** Copies and strips a library. It appears whole: other processes may load it at any moment. */
@@ -93,11 +127,11 @@ function distributed(folder) {
 
 /** Says what a package has for several processes. Without it the package is complete, but for that. */
 function checkDistribute(folder, platform) {
-  if (!platform.startsWith('linux')) return;
+  if (targets[platform].libc !== 'glibc') return;
   const names = distributed(folder);
   if (!names.includes('eagre_distribute.node')) {
     console.log(
-      `${platform}: without training on several processes, since Gloo was not found when the addons were built (apt-get install libgloo-dev)`,
+      `${platform}: without training on several processes, which only \`pnpm pack:native\` builds on ${platform}, where Gloo is (apt-get install libgloo-dev)`,
     );
     return;
   }
@@ -108,90 +142,45 @@ function checkDistribute(folder, platform) {
       `${folder} has eagre_distribute.node, but not the library Gloo: run \`pnpm pack:native\` on ${platform}.`,
     );
   names.forEach((name, i) => {
-    if (formatOf(files[i]) !== platform) fail(`${resolve(folder, name)} is for ${formatOf(files[i])}.`);
+    const { system, cpu } = describe(files[i]);
+    if (`${system}-${cpu}` !== platform) fail(`${resolve(folder, name)} is for ${system} on ${cpu}.`);
   });
   const licences = existsSync(resolve(folder, notices)) ? readFileSync(resolve(folder, notices), 'utf8') : '';
   for (const name of names)
     if (name.startsWith('lib') && !licences.includes(`${name}\n`))
       fail(`${folder} has ${name}, but not its licence in ${notices}.`);
   const addon = files[names.indexOf('eagre_distribute.node')];
-  checkProtected(addon, `${folder}/eagre_distribute.node`);
+  for (const what of unprotected(addon)) fail(`${folder}/eagre_distribute.node: ${what}.`);
   if (!addon.includes('$ORIGIN'))
     fail(`${folder}/eagre_distribute.node does not look for its libraries beside it.`);
   if (packed > mostDistribute)
     fail(
       `eagre_distribute.node and its libraries have ${packed} bytes when they are packed; ${mostDistribute} are the most.`,
     );
-  const newest = newestGlibc(Buffer.concat(files));
   console.log(
-    `${platform}: several processes, ${names.length} files, ${(packed / 1e6).toFixed(2)} MB packed, glibc ${newest}`,
+    `${platform}: several processes, ${names.length} files, ${(packed / 1e6).toFixed(2)} MB packed, ${demands(addon)}`,
   );
 }
 
-/** Ends the process unless a package of Linux holds the addon for GPUs. It needs no library, as it finds the driver when it runs. */
-function checkCuda(folder, platform) {
-  if (!platform.startsWith('linux')) return;
-  const file = resolve(folder, 'eagre_cuda.node');
-  if (!existsSync(file)) fail(`${file} is missing: run \`pnpm pack:native\` on ${platform}.`);
-  const bytes = readFileSync(file);
-  if (formatOf(bytes) !== platform) fail(`${file} is for ${formatOf(bytes)}.`);
-  const packed = gzipSync(bytes, { level: 9 }).length;
-  if (packed > mostCuda) fail(`${file} has ${packed} bytes when it is packed; ${mostCuda} are the most.`);
-  console.log(`${platform}: GPUs, ${(packed / 1e6).toFixed(2)} MB packed${checkVersions(bytes, file)}`);
-}
-
-/** Ends the process unless the package holds an addon for its platform that old systems can load. */
+/** Ends the process unless the package holds the addons for its platform, and old systems can load them. */
 function check(folder) {
   const platform = basename(folder);
-  const file = resolve(folder, 'eagre.node');
-  if (!existsSync(file)) fail(`${file} is missing: run \`pnpm pack:native\` on ${platform}.`);
-  const bytes = readFileSync(file);
-  if (formatOf(bytes) !== platform) fail(`${file} is for ${formatOf(bytes)}.`);
-  const packed = gzipSync(bytes, { level: 9 }).length;
-  if (packed > most) fail(`${file} has ${packed} bytes when it is packed; ${most} are the most.`);
-  const asked = platform.startsWith('linux') ? checkVersions(bytes, file) : '';
-  console.log(`${platform}: ${(packed / 1e6).toFixed(2)} MB packed${asked}`);
-  checkCuda(folder, platform);
+  if (targets[platform] === undefined) fail(`${folder} is of no platform (tools/platforms/targets.mjs).`);
+  checkAddon(folder, platform, 'eagre.node', most, 'kernels');
+  // It needs no library, as it finds the driver when it runs.
+  if (hasCuda(platform)) checkAddon(folder, platform, 'eagre_cuda.node', mostCuda, 'GPUs');
   checkDistribute(folder, platform);
 }
 
-/** Of an ELF file: the versions of libraries that it asks for stand in it by name. */
-function checkVersions(bytes, file) {
-  checkProtected(bytes, file);
-  const newest = newestGlibc(bytes);
-  if (newest === undefined || newerFirst(newest, allowedGlibc) < 0)
-    fail(
-      `${file} asks for glibc ${newest}; ${allowedGlibc} is the newest that it may ask for (native/binding/old_glibc.cc).`,
-    );
-  const library = bytes.toString('latin1').match(/\b(?:GLIBCXX|CXXABI)_[\d.]+(?=\0)/);
-  if (library !== null) fail(`${file} asks for ${library[0]}: link the C++ library statically.`);
-  return `, glibc ${newest}`;
-}
-
-/** Ends the process where an addon lacks what limits the harm of a mistake in it. */
-function checkProtected(bytes, file) {
-  for (const what of unprotected(bytes)) fail(`${file}: ${what}.`);
-}
-
-/** The newest version of glibc that stands in ELF files. */
-function newestGlibc(bytes) {
-  const names = bytes.toString('latin1').match(/\bGLIBC_[\d.]+(?=\0)/g) ?? [];
-  return names.map((name) => name.slice(6)).sort(newerFirst)[0];
-}
-
-function newerFirst(a, b) {
-  const [x, y] = [a, b].map((version) => version.split('.').map(Number));
-  return y[0] - x[0] || y[1] - x[1] || (y[2] ?? 0) - (x[2] ?? 0);
-}
-
-/** The platform for which a file of code is, by its first bytes. */
-function formatOf(bytes) {
-  const at = (offset, names) => names[bytes.readUInt16LE(offset)] ?? 'another processor';
-  if (bytes.readUInt32BE(0) === 0x7f454c46) return `linux-${at(18, { 62: 'x64', 183: 'arm64' })}`;
-  if (bytes.readUInt32LE(0) === 0xfeedfacf) return `darwin-${at(4, { 7: 'x64', 12: 'arm64' })}`;
-  if (bytes.readUInt16BE(0) === 0x4d5a)
-    return `win32-${at(bytes.readUInt32LE(60) + 4, { 34404: 'x64', 43620: 'arm64' })}`;
-  return 'no known system';
+function checkAddon(folder, platform, name, most, what) {
+  const file = resolve(folder, name);
+  if (!existsSync(file)) fail(`${file} is missing: run \`pnpm pack:native --target ${platform}\`.`);
+  const bytes = readFileSync(file);
+  const wrong = mistakes(platform, bytes);
+  if (wrong.length > 0) fail(wrong.map((mistake) => `${file}: ${mistake}.`).join('\n'));
+  const packed = gzipSync(bytes, { level: 9 }).length;
+  if (packed > most) fail(`${file} has ${packed} bytes when it is packed; ${most} are the most.`);
+  console.log(`${platform}: ${what}, ${(packed / 1e6).toFixed(2)} MB packed, ${demands(bytes)}`);
 }
 
 function run(program, args) {

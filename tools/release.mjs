@@ -1,6 +1,6 @@
 // Publishes all packages that npm does not have in their version yet: node tools/release.mjs [--dry-run]
-// Before: `pnpm changeset version`, commit, the addon of each platform in native/platforms (`pnpm pack:native` on each), and the kernels for GPUs of NVIDIA
-// (`pnpm pack:kernels`).
+// Before: `pnpm changeset version`, commit, the addon of each platform in native/platforms (`pnpm pack:native --target all`), and the kernels for
+// GPUs of NVIDIA (`pnpm pack:kernels`).
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -28,7 +28,8 @@ for (const platform of readdirSync(`${root}native/platforms`)) {
     cwd: folder,
     stdio: 'inherit',
   });
-  if (status !== 0) refuse(`The package of ${platform} is not ready.`);
+  if (status !== 0)
+    refuse(`The package of ${platform} is not ready: run \`pnpm pack:native --target ${platform}\`.`);
 }
 const { status: packed } = spawnSync('node', ['tools/gpu/pack-kernels.mjs', '--check'], {
   cwd: root,

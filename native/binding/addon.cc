@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "../runtime/crc32c.h"
+#include "../runtime/library.h"
 #include "../runtime/pages.h"
 #include "../runtime/pool.h"
 #include "../runtime/programs.h"
@@ -12,13 +13,6 @@
 #include "files.h"
 #include "plans.h"
 #include "runs.h"
-
-#include <dlfcn.h>
-
-#if defined(__GLIBC__)
-#include <malloc.h>
-#include <cstdlib>
-#endif
 
 namespace eagre {
 
@@ -149,22 +143,6 @@ napi_value collected(napi_env env, napi_callback_info info) {
   return result;
 }
 
-// Freed pages stay in the process up to a cap: touching fresh ones costs more than most kernels (18 ms for 40 MB, 0.56 ms warm).
-void keep_pages() {
-#if defined(__GLIBC__)
-  const char* off = std::getenv("EAGRE_KEEP_PAGES");
-  if (off && !std::strcmp(off, "0")) return;
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, 512 << 20);
-#endif
-}
-
-// The threads of the pool run this code until the process ends, but Node unloads an addon with the last worker that loaded it.
-void stay_loaded() {
-  Dl_info self;
-  if (dladdr(reinterpret_cast<void*>(&stay_loaded), &self)) dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-}
-
 // open(): the functions, with an argument block and watched objects of their own. A backend opens the addon for itself, since the
 // package may be in a process more than once: two versions of it, or modules that a test runner has loaded anew.
 Napi::Value open(const Napi::CallbackInfo& info) {
@@ -210,7 +188,7 @@ Napi::Value open(const Napi::CallbackInfo& info) {
 Napi::Object init(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(new std::vector<std::unique_ptr<Environment>>());
   stay_loaded();
-  keep_pages();
+  keep_freed_pages();
   exports["open"] = Napi::Function::New(env, open);
   return exports;
 }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "../runtime/file_calls.h"
 #include "../runtime/files.h"
 #include "environment.h"
 

@@ -8,6 +8,9 @@
 
 #if defined(__linux__)
 #include <sched.h>
+#include <sys/resource.h>
+#elif defined(_WIN32)
+#include <windows.h>
 #endif
 
 namespace eagre {
@@ -93,8 +96,19 @@ int usable_cores() {
   const double granted = cores_of_cgroups(read("/proc/self/cgroup").c_str(), "/sys/fs/cgroup");
   // A thread that the grant is not enough for would be stopped in the middle of its work.
   if (granted > 0 && granted < n) n = static_cast<int>(granted);
+#elif defined(_WIN32)
+  DWORD_PTR process, system;
+  if (GetProcessAffinityMask(GetCurrentProcess(), &process, &system) && process != 0) n = __builtin_popcountll(process);
 #endif
   return n < 1 ? 1 : n > kMaxThreads ? kMaxThreads : n;
+}
+
+long interruptions() {
+#if defined(__linux__)
+  rusage usage;
+  if (getrusage(RUSAGE_THREAD, &usage) == 0) return usage.ru_nivcsw;
+#endif
+  return 0;
 }
 
 void Contention::stalled(int64_t now, int64_t waited) {

@@ -18,6 +18,9 @@ double cores_of_cgroups(const char* membership, const char* mount);
 // The processors that this process may run on, or fewer if its groups grant it less time: at least 1.
 int usable_cores();
 
+// How often the system has taken the processor from the calling thread while it had work; 0 where nobody tells.
+long interruptions();
+
 // Where more programs run than there are processors, a worker loses its processor in the middle of a chunk, and the caller waits for a
 // time slice of the system's, which is longer than most jobs. This remembers such waits. Rare ones cost less than working alone would,
 // and every program has them: the collector's threads want a processor too. After frequent ones the caller works alone for so long that

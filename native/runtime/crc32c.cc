@@ -2,16 +2,18 @@
 
 #include <cstring>
 
+#include "processor.h"
+
 #if defined(__x86_64__) || defined(_M_X64)
 #include <nmmintrin.h>
+#if defined(__clang__)
+#define EAGRE_CRC_TARGET __attribute__((target("sse4.2,crc32")))
+#else
 #define EAGRE_CRC_TARGET __attribute__((target("sse4.2")))
+#endif
 #elif defined(__aarch64__)
 #include <arm_acle.h>
 #define EAGRE_CRC_TARGET __attribute__((target("+crc")))
-#if defined(__linux__)
-#include <asm/hwcap.h>
-#include <sys/auxv.h>
-#endif
 #endif
 
 namespace eagre {
@@ -89,20 +91,9 @@ uint64_t load64(const unsigned char* p) {
 #if defined(__aarch64__)
 EAGRE_CRC_TARGET inline uint64_t step64(uint64_t crc, uint64_t word) { return __crc32cd(static_cast<uint32_t>(crc), word); }
 EAGRE_CRC_TARGET inline uint64_t step8(uint64_t crc, unsigned char byte) { return __crc32cb(static_cast<uint32_t>(crc), byte); }
-bool has_instruction() {
-#if defined(__linux__)
-  return getauxval(AT_HWCAP) & HWCAP_CRC32;
-#else
-  return true;  // all of Apple's
-#endif
-}
 #else
 EAGRE_CRC_TARGET inline uint64_t step64(uint64_t crc, uint64_t word) { return _mm_crc32_u64(crc, word); }
 EAGRE_CRC_TARGET inline uint64_t step8(uint64_t crc, unsigned char byte) { return _mm_crc32_u8(static_cast<uint32_t>(crc), byte); }
-bool has_instruction() {
-  __builtin_cpu_init();
-  return __builtin_cpu_supports("sse4.2");
-}
 #endif
 
 // The instruction takes three cycles, and one can begin in each: three parts at once, joined by shifts.
@@ -152,8 +143,7 @@ uint32_t crc32c_joined(uint32_t first, uint32_t second, size_t length) { return 
 
 uint32_t crc32c(const void* bytes, size_t length, uint32_t previous) {
 #if defined(EAGRE_CRC_TARGET)
-  static const bool fast = has_instruction();
-  if (fast) return crc32c_instruction(static_cast<const unsigned char*>(bytes), length, previous);
+  if (processor().crc32c) return crc32c_instruction(static_cast<const unsigned char*>(bytes), length, previous);
 #endif
   return crc32c_portable(bytes, length, previous);
 }

@@ -2,44 +2,17 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <condition_variable>
 #include <mutex>
 #include <vector>
 
 #include "crc32c.h"
+#include "file_calls.h"
 #include "pages.h"
 #include "pool.h"
 
-#if !defined(_WIN32)
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/types.h>
-#include <sys/uio.h>
-#include <unistd.h>
-#endif
-
 namespace eagre {
-
-#if defined(_WIN32)
-
-void read_ranges(int, const FileRange*, size_t count, int64_t* crcs) { std::fill(crcs, crcs + count, -1); }
-
-struct RangeReading::State {
-  size_t count;
-};
-RangeReading::RangeReading(int, std::vector<FileRange> ranges) : state_(new State{ranges.size()}) {}
-RangeReading::~RangeReading() = default;
-void RangeReading::help() {}
-std::vector<int64_t> RangeReading::finish() { return std::vector<int64_t>(state_->count, -1); }
-void RangeReading::stop() {}
-
-#else
-
 namespace {
-
-static_assert(sizeof(off_t) == 8, "files are larger than 2 GB");
 
 // Stays in a core's cache between reading and summing up. What is read nowhere takes as much of each thread's scratch memory.
 constexpr int64_t kPiece = 256 << 10;
@@ -63,9 +36,8 @@ class Reader {
  public:
   Reader(int file, const FileRange* ranges, size_t count, int64_t* crcs) : file_(file), ranges_(ranges), crcs_(crcs) {
     std::fill(crcs, crcs + count, -1);
-    struct stat status;
-    if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return;
-    const int64_t size = status.st_size;
+    const int64_t size = file_size(file);
+    if (size < 0) return;
     order_.reserve(count);
     for (size_t i = 0; i < count; i++) {
       const auto [offset, length, target] = ranges[i];
@@ -82,10 +54,7 @@ class Reader {
   void begin() const {
     if (order_.empty()) return;
     for (const size_t range : order_) prefer_large_pages(ranges_[range].target, ranges_[range].length);
-#if defined(POSIX_FADV_SEQUENTIAL)
-    // The system then reads further ahead.
-    if (at(order_.size() - 1).offset + at(order_.size() - 1).length - at(0).offset > kPiece) (void)::posix_fadvise(file_, 0, 0, POSIX_FADV_SEQUENTIAL);
-#endif
+    if (at(order_.size() - 1).offset + at(order_.size() - 1).length - at(0).offset > kPiece) expect_sequential_reads(file_);
   }
 
   // Adds so many pieces, or all that are left.
@@ -109,18 +78,18 @@ class Reader {
 
   // Threads share nothing here: a range begins in one piece only, which gives it its first CRC.
   void read(Piece& piece) const {
-    iovec parts[kParts];
+    FilePart parts[kParts];
     int count = 0;
     each(piece, [&](size_t place, int64_t skipped, int64_t done, int64_t length) {
       unsigned char* target = at(place).target;
       target = target ? target + skipped : static_cast<unsigned char*>(scratch(0, kPiece)) + done;
       parts[count++] = {target, static_cast<size_t>(length)};
     });
-    iovec rest[kParts];
+    FilePart rest[kParts];
     std::copy(parts, parts + count, rest);
     piece.whole = fill(piece.offset, rest, count);
     if (!piece.whole) return;
-    const iovec* part = parts;
+    const FilePart* part = parts;
     each(piece, [&](size_t place, int64_t skipped, int64_t, int64_t) {
       const uint32_t crc = crc32c(part->iov_base, part->iov_len, 0);
       part++;
@@ -167,14 +136,13 @@ class Reader {
     }
   }
 
-  bool fill(off_t offset, iovec* parts, int count) const {
+  bool fill(int64_t offset, FilePart* parts, int count) const {
     for (;;) {
-      ssize_t got = ::preadv(file_, parts, count, offset);
-      if (got < 0 && errno == EINTR) continue;
+      int64_t got = read_at(file_, parts, count, offset);
       if (got <= 0) return false;
       offset += got;
       while (count > 0 && static_cast<size_t>(got) >= parts->iov_len) {
-        got -= static_cast<ssize_t>(parts->iov_len);
+        got -= static_cast<int64_t>(parts->iov_len);
         parts++;
         count--;
       }
@@ -248,17 +216,6 @@ void RangeReading::stop() {
   state_->stopped = true;
   state_->help(false);
   state_->wait();
-}
-
-#endif
-
-void begin_sync(int file, int64_t offset, int64_t length) {
-#if defined(__linux__)
-  // Zero would mean the rest of the file.
-  if (offset >= 0 && length > 0) (void)::sync_file_range(file, offset, length, SYNC_FILE_RANGE_WRITE);
-#else
-  (void)file, (void)offset, (void)length;
-#endif
 }
 
 }  // namespace eagre

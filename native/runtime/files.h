@@ -38,7 +38,4 @@ class RangeReading {
   const std::unique_ptr<State> state_;
 };
 
-// Has the system begin to bring bytes that were written to the disk, without waiting for the end; nothing where it cannot be asked.
-void begin_sync(int file, int64_t offset, int64_t length);
-
 }  // namespace eagre

@@ -9,12 +9,10 @@
 #include <thread>
 #include <vector>
 
+#include "aligned.h"
 #include "cores.h"
 #include "tensor.h"
 
-#if defined(__linux__)
-#include <sys/resource.h>
-#endif
 #if defined(__x86_64__) || defined(_M_X64)
 #include <immintrin.h>
 #define EAGRE_PAUSE() _mm_pause()
@@ -35,15 +33,6 @@ int default_threads() {
 
 int64_t nanoseconds() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-// How often the system has taken the processor from the calling thread while it had work; 0 where nobody tells.
-long interruptions() {
-#if defined(__linux__)
-  rusage usage;
-  if (getrusage(RUSAGE_THREAD, &usage) == 0) return usage.ru_nivcsw;
-#endif
-  return 0;
 }
 
 thread_local bool inside_job = false;
@@ -250,7 +239,7 @@ struct Scratch {
   void* data[8] = {};
   int64_t bytes[8] = {};
   ~Scratch() {
-    for (void* d : data) std::free(d);
+    for (void* d : data) free_aligned(d);
   }
 };
 thread_local Scratch scratch_memory;
@@ -285,11 +274,11 @@ void parallel_for_raw(int64_t n, int64_t grain, void (*fn)(void*, int64_t, int64
 void* scratch(int slot, int64_t bytes) {
   Scratch& s = scratch_memory;
   if (s.bytes[slot] < bytes) {
-    std::free(s.data[slot]);
+    free_aligned(s.data[slot]);
     s.bytes[slot] = 0;
     // One line more than asked for, so that a vector load at the end stays inside.
     int64_t size = (bytes + 127) / 64 * 64;
-    s.data[slot] = std::aligned_alloc(64, static_cast<size_t>(size));
+    s.data[slot] = aligned_memory(static_cast<size_t>(size));
     if (s.data[slot] == nullptr) fail(Code::resource_exhausted, "no memory for %lld bytes of scratch", static_cast<long long>(bytes));
     s.bytes[slot] = size - 64;
   }

@@ -6,11 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#if defined(EAGRE_AMX)
-#include <cpuid.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
+#include "processor.h"
 
 namespace eagre {
 
@@ -57,34 +53,14 @@ struct Table final : Registry {
   }
 };
 
-#if defined(EAGRE_AMX)
-// Whether the processor has tile registers for bfloat16, and the system lets this process use them.
-bool may_use_tiles() {
-  unsigned a, b, c, d;
-  constexpr unsigned kBFloat = 1u << 22, kTile = 1u << 24;
-  if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (d & kBFloat) == 0 || (d & kTile) == 0) return false;
-  constexpr long kAskPermission = 0x1023, kTileData = 18;
-  return syscall(SYS_arch_prctl, kAskPermission, kTileData) == 0;
-}
-#endif
-
 const char* best_isa() {
-  const char* wanted = std::getenv("EAGRE_ISA");
-#if defined(EAGRE_X86)
-  __builtin_cpu_init();
-  bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
-  bool has_avx512 = has_avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  if (wanted && !std::strcmp(wanted, "baseline")) return "baseline";
-#if defined(EAGRE_AMX)
-  if (has_avx512 && (!wanted || !*wanted || !std::strcmp(wanted, "amx")) && may_use_tiles()) return "amx";
-#endif
-  if (has_avx512 && !(wanted && !std::strcmp(wanted, "avx2"))) return "avx512";
-  if (has_avx2) return "avx2";
-#else
-  (void)wanted;
-#endif
-  return "baseline";
+  const char* given = std::getenv("EAGRE_ISA");
+  const char* wanted = given ? given : "";
+  const Processor& may = processor();
+  if (!std::strcmp(wanted, "baseline")) return "baseline";
+  if (may.tiles && (!*wanted || !std::strcmp(wanted, "amx"))) return "amx";
+  if (may.avx512 && std::strcmp(wanted, "avx2")) return "avx512";
+  return may.avx2 ? "avx2" : "baseline";
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "../runtime/file_calls.h"
 #include "../runtime/files.h"
 
 #include <atomic>

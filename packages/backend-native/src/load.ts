@@ -88,8 +88,16 @@ export const errorCodes: readonly ErrorCode[] = [
   'INTERNAL',
 ];
 
-/** The platforms for which there is a package with the addon, as `process.platform` and `process.arch` name them. */
-const platforms: readonly string[] = ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64', 'win32-x64'];
+/** The platforms for which there is a package with the addon: `process.platform` and `process.arch`, and Linux twice, for its two C libraries. */
+const platforms: readonly string[] = [
+  'darwin-arm64',
+  'darwin-x64',
+  'linux-arm64',
+  'linux-x64',
+  'linuxmusl-arm64',
+  'linuxmusl-x64',
+  'win32-x64',
+];
 
 /** The addon, or why there is none and what to do about it. */
 export type Loaded = { readonly addon: Addon } | { readonly addon: undefined; readonly advice: string };
@@ -97,26 +105,69 @@ export type Loaded = { readonly addon: Addon } | { readonly addon: undefined; re
 /**
  * Finds the addon: the file that `EAGRE_ADDON` names and no other, if it is set; else the package with the binary for this platform,
  * which in a checkout is the build.
+ * @param requires finds modules, in tests
+ * @param system the platform, in tests
  */
-export function loadAddon(): Loaded {
+export function loadAddon(requires?: NodeJS.Require, system?: string): Loaded {
   // No imports of Node's modules: this file is in bundles for browsers too.
   const builtin = globalThis.process?.getBuiltinModule;
   if (builtin === undefined) return { addon: undefined, advice: 'Native kernels are for Node.' };
-  const require = builtin('node:module').createRequire(import.meta.url);
-  const platform = `${process.platform}-${process.arch}`;
+  const require = requires ?? builtin('node:module').createRequire(import.meta.url);
   const given = process.env.EAGRE_ADDON;
   const named = given !== undefined && given !== '';
-  const file = named ? builtin('node:path').resolve(given) : `@eagre/native-${platform}`;
+  const platform = named ? '' : (system ?? platformHere());
+  const file = named ? builtin('node:path').resolve(given) : packageOf(platform);
   if (!named && !platforms.includes(platform)) {
     return { addon: undefined, advice: `There are none for ${platform}, only for ${platforms.join(', ')}.` };
   }
   try {
+    if (!named) checkVersion(require, file);
     return { addon: load(require, file).open() };
   } catch (error) {
-    const { message, code } = error as Partial<NodeJS.ErrnoException>;
-    const reason = `${file}: ${message?.split('\n')[0] ?? String(error)}`;
-    return { addon: undefined, advice: `${whatToDo(named, code, file)}\n  ${reason}` };
+    const message = (error as Partial<Error>).message?.split('\n')[0] ?? String(error);
+    const advice = named ? 'EAGRE_ADDON names a file that cannot be loaded.' : whatToDo(require, file, error);
+    return { addon: undefined, advice: `${advice}\n  ${file}: ${message}` };
   }
+}
+
+const packageOf = (platform: string): string => `@eagre/native-${platform}`;
+
+let here: string | undefined;
+
+function platformHere(): string {
+  here ??= `${process.platform}${isMusl() ? 'musl' : ''}-${process.arch}`;
+  return here;
+}
+
+/** Whether musl is this program's C library: it names the loader of its libraries at its beginning. (`process.report` takes much longer.) */
+function isMusl(): boolean {
+  // Deno is for glibc, and would ask the user for leave to read.
+  if (process.platform !== 'linux' || 'Deno' in globalThis) return false;
+  const { openSync, readSync, closeSync } = process.getBuiltinModule('node:fs');
+  try {
+    const program = openSync(process.execPath, 'r');
+    const bytes = Buffer.alloc(4096);
+    readSync(program, bytes);
+    closeSync(program);
+    return bytes.includes('/ld-musl-');
+  } catch {
+    return false;
+  }
+}
+
+class OtherVersion extends Error {}
+
+/** Both sides of the addon change together. A bundle does not know which version it is. */
+function checkVersion(require: NodeJS.Require, file: string): void {
+  const version = (name: string): string => (require(`${name}/package.json`) as { version: string }).version;
+  let own: string;
+  try {
+    own = version('@eagre/backend-native');
+  } catch {
+    return;
+  }
+  const its = version(file);
+  if (its !== own) throw new OtherVersion(`it is of version ${its}, and @eagre/backend-native of ${own}`);
 }
 
 function load(require: NodeJS.Require, file: string): { open(): Addon } {
@@ -128,9 +179,29 @@ function load(require: NodeJS.Require, file: string): { open(): Addon } {
   return module.exports as { open(): Addon };
 }
 
-function whatToDo(named: boolean, code: string | undefined, file: string): string {
-  if (named) return 'EAGRE_ADDON names a file that cannot be loaded.';
-  if (code === 'MODULE_NOT_FOUND')
-    return `Install the package ${file}, of the same version as eagre: installs with --omit=optional leave it out, as do lockfiles made elsewhere.`;
-  return `The package ${file} is there, but this system cannot load it (on Linux it needs glibc 2.28 or newer).`;
+function whatToDo(require: NodeJS.Require, file: string, error: unknown): string {
+  const { message, code } = error as Partial<NodeJS.ErrnoException>;
+  const install = `Install the package ${file}, of the same version as eagre`;
+  if (error instanceof OtherVersion) return `${install}.`;
+  if (code === 'MODULE_NOT_FOUND') {
+    const other = platforms.map(packageOf).find((name) => name !== file && isThere(require, name));
+    const why =
+      other === undefined
+        ? 'installs with --omit=optional leave it out, as do lockfiles made elsewhere.'
+        : `${other} is there, so these packages were installed for another system.`;
+    return `${install}: ${why}`;
+  }
+  const there = `The package ${file} is there, but this system cannot load it`;
+  if (!/\bGLIBC_/.test(message ?? '')) return `${there} (on Linux it needs glibc 2.28 or newer).`;
+  const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
+  return `${there}: it needs glibc 2.28 or newer, and this is ${header.glibcVersionRuntime ?? 'no glibc'}.`;
+}
+
+function isThere(require: NodeJS.Require, name: string): boolean {
+  try {
+    require.resolve(name);
+    return true;
+  } catch {
+    return false;
+  }
 }
