@@ -221,7 +221,7 @@ export { unraveled } from './ops/array/partition.ts';
 export { namesRange } from './ops/array/run-index.ts';
 export { cropped, surrounded } from './ops/image/placing.ts';
 export { resizeBatch, sumOfSpans } from './ops/image/resize.ts';
-export { projected, sampled } from './ops/image/warp.ts';
+export { homography, projected, sampled } from './ops/image/warp.ts';
 export { choleskyOf, factored, inverseOrder, qrOf, substituted } from './ops/linalg/factors.ts';
 export { fusedMatMul } from './ops/linalg/products.ts';
 export {

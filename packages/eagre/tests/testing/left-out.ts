@@ -38,8 +38,8 @@ export const leftOut: readonly LeftOut[] = [
 /** Members of classes of Keras, `area.Class.member`, that are not meant to be here, and why. */
 export const leftOutMembers: readonly LeftOut[] = [
   {
-    what: /\.(transform_bounding_boxes|transform_single_bounding_box|bounding_box_format|get_transformed_x_y|get_shifted_bbox|get_clipped_bbox)$/,
-    why: 'boxes beside images, which layers do not change here and refuse',
+    what: /\.(get_transformed_x_y|get_shifted_bbox|get_clipped_bbox)$/,
+    why: 'parts of how Keras moves boxes beside images',
   },
   {
     what: /\.(convert_weight|convert_input|backend\w*|generator|seed_generator|record_history|handle|implementation|use_cudnn|rms_scaling|renorm\w*|(height|width|channel)_axis|(height|width)_(lower|upper)|init_thresholds|idf_weights_const|input_\w+|lookup_table|token_\w+|num_documents|summary|vocabulary_dtype|output_dtype|strong_hash|partial_output_shape|pool_mode|score_mode|noise_shape|inner_loop|single_state|(get|reset)_(recurrent_)?dropout_mask|dropout_mask_count|variable_serialization_spec|monitor_op|check_finite|lr_adjust|transpose_last_axis|zeropower_via_newtonschulz5|\w+_quantizer_or_default|default_amax_history_length|get_elastic_transform_params|normalized_weights|crosses_by_name|encoded_features)$/,

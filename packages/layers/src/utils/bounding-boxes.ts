@@ -33,7 +33,8 @@ export interface LabeledBoxes {
   readonly boxes: TensorLike;
   readonly labels?: TensorLike | null;
 }
-type Corners = readonly [x1: Tensor, y1: Tensor, x2: Tensor, y2: Tensor];
+/** @internal */
+export type Corners = readonly [x1: Tensor, y1: Tensor, x2: Tensor, y2: Tensor];
 
 const named = (name: string): string => `keras.utils.boundingBoxes.${name}`;
 const refuse = (message: string, name: string): never => {
@@ -49,7 +50,8 @@ function boxesOf(given: TensorLike, name: string): Tensor {
 }
 const floats = (t: Tensor): Tensor => (isFloating(t.dtype) ? t : t.cast('float32'));
 
-function formatOf(given: unknown, name: string): BoundingBoxFormat {
+/** @internal @throws InvalidArgumentError for what is no format */
+export function formatOf(given: unknown, name: string): BoundingBoxFormat {
   const format = FORMATS.find((known) => typeof given === 'string' && known === given.toLowerCase());
   return (
     format ?? refuse(`the format of boxes is ${shown(given)}, expected one of ${FORMATS.join(', ')}`, name)
@@ -64,7 +66,8 @@ function onlyCorners(given: unknown, name: string): void {
     );
 }
 
-function toCorners(boxes: Tensor, format: string): Corners {
+/** @internal The corners of boxes, whose format is without `rel_`. */
+export function toCorners(boxes: Tensor, format: string): Corners {
   const [a, b, c, d] = four(boxes);
   if (format === 'yxyx') return [b, a, d, c];
   if (format === 'xywh') return [a, b, a.add(c), b.add(d)];
@@ -72,7 +75,8 @@ function toCorners(boxes: Tensor, format: string): Corners {
   const [x, y, w, h] = format === 'center_xywh' ? [a, b, c.div(2), d.div(2)] : [b, a, d.div(2), c.div(2)];
   return [x.sub(w), y.sub(h), x.add(w), y.add(h)];
 }
-function fromCorners([x1, y1, x2, y2]: Corners, format: string): Tensor {
+/** @internal */
+export function fromCorners([x1, y1, x2, y2]: Corners, format: string): Tensor {
   if (format === 'yxyx') return join(y1, x1, y2, x2);
   if (format === 'xyxy') return join(x1, y1, x2, y2);
   const [w, h] = [x2.sub(x1), y2.sub(y1)];
@@ -80,7 +84,8 @@ function fromCorners([x1, y1, x2, y2]: Corners, format: string): Tensor {
   const [x, y] = [x1.add(w.div(2)), y1.add(h.div(2))];
   return format === 'center_xywh' ? join(x, y, w, h) : join(y, x, h, w);
 }
-const bare = (format: string): string => format.replace('rel_', '');
+/** @internal */
+export const bare = (format: string): string => format.replace('rel_', '');
 
 function convert(
   given: Tensor,

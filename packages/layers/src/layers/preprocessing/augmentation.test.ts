@@ -126,7 +126,7 @@ describe.each(all)('%s', (name, config) => {
     expect(Object.keys(out)).toEqual(['images', 'labels', 'segmentationMasks']);
     expect([...out['labels'].shape]).toEqual([4, 2]);
     expect(out['segmentationMasks'].shape.slice(0, 3)).toEqual(out['images'].shape.slice(0, 3));
-    expect(() => layer({ images, boundingBoxes: masks } as never)).toThrow('bounding boxes');
+    expect(() => layer({ images, boundingBoxes: masks } as never)).toThrow('boundingBoxFormat');
     expect(() => layer({ images, other: masks } as never)).toThrow(/got .*other/);
   });
 });

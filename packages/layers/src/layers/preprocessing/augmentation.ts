@@ -13,10 +13,10 @@ import {
 } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
 import { deserializeLayer, serializeLayer } from '../../saving/serialization.ts';
+import type { BoundingBoxFormat } from '../../utils/bounding-boxes.ts';
 import { fail } from '../common.ts';
 import { flag, integer, positive, seed, word } from '../options.ts';
 import type { RandomSource } from '../random-source.ts';
-import { dataFormat } from '../spatial.ts';
 import { layerOptions } from '../weights.ts';
 import {
   AutoContrast,
@@ -30,9 +30,11 @@ import {
 } from './color.ts';
 import { type Interpolation, RandomRotation, RandomShear, RandomTranslation } from './geometry.ts';
 import {
+  type BoundingBoxes,
   drawn,
   type Factor,
   ImageLayer,
+  imageOptions,
   type RandomImageOptions,
   range,
   type Transformation,
@@ -57,13 +59,14 @@ interface Strength {
   readonly interpolation: Interpolation;
   readonly source: RandomSource;
   readonly dtypePolicy: DTypePolicy;
+  readonly boundingBoxFormat: BoundingBoxFormat | null;
 }
 
 /** The changes of both layers, of which those that AugMix leaves out unless asked for are the last. */
 function changes(of: Strength): Readonly<Record<string, ImageLayer>> {
-  const { factor, interpolation, valueRange: range, source, dtypePolicy: dtype } = of;
-  const moving = { interpolation, dtype };
-  const options = { valueRange: range, dtype };
+  const { factor, interpolation, valueRange: range, source, dtypePolicy: dtype, boundingBoxFormat } = of;
+  const moving = { interpolation, dtype, boundingBoxFormat };
+  const options = { valueRange: range, dtype, boundingBoxFormat };
   const [, high] = factor;
   const all: Readonly<Record<string, ImageLayer>> = {
     randomShear: new RandomShear(factor, factor, moving),
@@ -71,8 +74,8 @@ function changes(of: Strength): Readonly<Record<string, ImageLayer>> {
     randomRotation: new RandomRotation(factor, moving),
     randomPosterization: new RandomPosterization(Math.max(1, Math.floor(8 * high)), options),
     solarization: new Solarization(factor, factor, options),
-    autoContrast: new AutoContrast({ valueRange: range, dtype }),
-    equalization: new Equalization({ valueRange: range, dtype }),
+    autoContrast: new AutoContrast(options),
+    equalization: new Equalization(options),
     randomBrightness: new RandomBrightness(factor, options),
     randomColorDegeneration: new RandomColorDegeneration(factor, options),
     randomContrast: new RandomContrast(factor, options),
@@ -111,6 +114,25 @@ export class RandAugment extends ImageLayer {
   }
   protected override transformMasks(masks: Tensor, transformation: Transformation): Tensor {
     return this.#applied(masks, transformation, (layer, x, t) => layer.transformSegmentationMasks(x, t));
+  }
+  override transformBoundingBoxes(
+    given: BoundingBoxes,
+    transformation: Transformation | null,
+    training = true,
+  ): BoundingBoxes {
+    let found = this.checkedBoxes(given);
+    if (transformation === null || !training) return found;
+    const index = drawn(transformation, 'layerIdxes');
+    const transforms = transformation['transforms'] as Readonly<Record<string, Transformation>>;
+    for (let i = 0; i < this.numOps; i++) {
+      const before = found;
+      Object.entries(this.#layers).forEach(([name, layer], k) => {
+        const own = layer.transformBoundingBoxes(before, transforms[name]);
+        const is = index.at(i).equal(k);
+        found = { boxes: where(is, own.boxes, found.boxes), labels: where(is, own.labels, found.labels) };
+      });
+    }
+    return found;
   }
   #applied(
     images: Tensor,
@@ -256,7 +278,7 @@ const interpolation = word<Interpolation>(
   'bilinear',
   (value) => `needs interpolation 'bilinear' or 'nearest', got ${value}`,
 );
-const shared = { interpolation, seed, dataFormat, ...layerOptions };
+const shared = { interpolation, seed, ...imageOptions };
 takesOptions<RandAugmentOptions, RandAugment>(
   {
     positional: ['valueRange'],

@@ -1,35 +1,22 @@
 import { concat, fill, slice, type Tensor } from '@eagre/core';
-import {
-  argumentsOf,
-  type Dims,
-  dims,
-  type Option,
-  showShape,
-  takesOptions,
-  toShape,
-} from '@eagre/core/internal';
-import { isByNames } from '../../layer/call.ts';
-import { type CallOptions, type FromConfig, type LayerOutput, ownsTemporaries } from '../../layer/layer.ts';
+import { argumentsOf, type Dims, dims, type Option, takesOptions, toShape } from '@eagre/core/internal';
+import { type CallOptions, type FromConfig, ownsTemporaries } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
-import { fail, values } from '../common.ts';
+import { fail } from '../common.ts';
 import { integer } from '../options.ts';
-import { dataFormat } from '../spatial.ts';
-import { layerOptions } from '../weights.ts';
-import { type ImageData, ImageLayer, type ImageLayerOptions } from './image-layer.ts';
+import {
+  type BoundingBoxes,
+  type ImageData,
+  ImageLayer,
+  type ImageLayerOptions,
+  imageOptions,
+} from './image-layer.ts';
 
-/** What is in images, and where: as many boxes of each image, filled up where there are fewer. */
-export interface BoundingBoxes {
-  /** [boxes, 4] or [batch, boxes, 4] */
-  readonly boxes: Tensor;
-  /** [boxes] or [batch, boxes] */
-  readonly labels: Tensor;
-}
+export type { BoundingBoxes };
 
 export interface MaxNumBoundingBoxesOptions extends ImageLayerOptions {
   /** What boxes and labels are filled up with; -1 by default. */
   readonly fillValue?: number;
-  /** Keras's name of the boxes' coordinates, such as `xyxy`; it is kept, and does not matter here. */
-  readonly boundingBoxFormat?: string | null;
 }
 /** All arguments of `MaxNumBoundingBoxes`, by name. */
 export interface MaxNumBoundingBoxesArguments extends MaxNumBoundingBoxesOptions {
@@ -44,7 +31,6 @@ export class MaxNumBoundingBoxes extends ImageLayer {
   declare static readonly fromConfig: FromConfig<MaxNumBoundingBoxes>;
   declare readonly maxNumber: number;
   declare readonly fillValue: number;
-  declare readonly boundingBoxFormat: string | null;
 
   constructor(
     ...args:
@@ -60,25 +46,14 @@ export class MaxNumBoundingBoxes extends ImageLayer {
     return images;
   }
 
-  override call(inputs: Tensor | ImageData, options: CallOptions = {}): LayerOutput {
-    if (!isByNames(inputs)) return super.call(inputs as Tensor, options);
-    const { boundingBoxes, ...others } = inputs as Readonly<Record<string, unknown>>;
-    const images = super.call(others as unknown as ImageData, options);
-    if (boundingBoxes === undefined) return images;
-    return { ...(images as object), boundingBoxes: this.#limited(boundingBoxes) } as never;
+  /** The format of the boxes does not matter. */
+  override transformBoundingBoxes(given: BoundingBoxes): BoundingBoxes {
+    const { boxes, labels } = this.checkedBoxes(given);
+    const axis = boxes.rank - 2;
+    return { boxes: this.#resized(boxes, axis), labels: this.#resized(labels, axis) };
   }
-
-  #limited(given: unknown): BoundingBoxes {
-    const { boxes, labels, ...others } = given as Partial<BoundingBoxes>;
-    if (boxes === undefined || labels === undefined || Object.keys(others).length > 0)
-      return fail(this, `takes boundingBoxes { boxes, labels }, got ${show(given)}`);
-    const axis = labels.rank - 1;
-    if (axis < 0 || axis > 1 || boxes.rank !== axis + 2 || boxes.shape.at(-1) !== 4)
-      fail(
-        this,
-        `takes boxes [batch, boxes, 4] and labels [batch, boxes], got ${showShape(boxes.shape)} and ${showShape(labels.shape)}`,
-      );
-    return { boxes: this.#resized(values(this, boxes), axis), labels: this.#resized(labels, axis) };
+  protected override get needsFormat(): boolean {
+    return false;
   }
 
   #resized(x: Tensor, axis: number): Tensor {
@@ -107,18 +82,9 @@ takesOptions<MaxNumBoundingBoxesArguments, MaxNumBoundingBoxes>(
   {
     positional: ['maxNumber'],
     options: {
-      dataFormat,
       maxNumber: integer(),
       fillValue: whole,
-      boundingBoxFormat: {
-        read: (given = null, name, layer) => {
-          if (given !== null && typeof given !== 'string')
-            fail(layer as MaxNumBoundingBoxes, `needs ${name} to be a string or null, got ${show(given)}`);
-          return given;
-        },
-        write: (value) => value ?? undefined,
-      },
-      ...layerOptions,
+      ...imageOptions,
     },
   },
   MaxNumBoundingBoxes,

@@ -21,8 +21,7 @@ import { type FromConfig, type Layer, ownsTemporaries } from '../../layer/layer.
 import { show } from '../../layer/show.ts';
 import { fail } from '../common.ts';
 import { integer, notNegative, rate, seed, sizes } from '../options.ts';
-import { dataFormat, type Size2D } from '../spatial.ts';
-import { layerOptions } from '../weights.ts';
+import type { Size2D } from '../spatial.ts';
 import { blurred } from './blur.ts';
 import {
   chosen,
@@ -31,6 +30,7 @@ import {
   factor,
   ImageLayer,
   type ImageLayerOptions,
+  imageOptions,
   perImage,
   type RandomImageOptions,
   range,
@@ -566,7 +566,7 @@ const deviation: Option<Range> = {
     return low >= 0 && low <= 1 ? [low, high] : range(unit, 1).read(given, name, layer);
   },
 };
-const colored = { valueRange, seed, dataFormat, ...layerOptions };
+const colored = { valueRange, seed, ...imageOptions };
 const byFactor = (bounds: Range, otherwise?: Factor) =>
   ({
     positional: ['factor'],
@@ -584,7 +584,7 @@ takesOptions<RandomColorArguments, RandomColor>(
 takesOptions<RandomColorArguments, RandomPosterization>(byFactor([1, 8]), RandomPosterization);
 takesOptions<RandomColorArguments, RandomInvert>(byFactor(unit, 1), RandomInvert);
 takesOptions<RandomGrayscaleOptions, RandomGrayscale>(
-  { positional: ['factor'], required: 0, options: { factor: rate(0.5), dataFormat, seed, ...layerOptions } },
+  { positional: ['factor'], required: 0, options: { factor: rate(0.5), seed, ...imageOptions } },
   RandomGrayscale,
 );
 takesOptions<SolarizationOptions, Solarization>(
@@ -595,12 +595,9 @@ takesOptions<SolarizationOptions, Solarization>(
   },
   Solarization,
 );
-takesOptions<ColorOptions, AutoContrast>(
-  { options: { valueRange, dataFormat, ...layerOptions } },
-  AutoContrast,
-);
+takesOptions<ColorOptions, AutoContrast>({ options: { valueRange, ...imageOptions } }, AutoContrast);
 takesOptions<EqualizationOptions, Equalization>(
-  { options: { valueRange, bins: integer(256, 2), dataFormat, ...layerOptions } },
+  { options: { valueRange, bins: integer(256, 2), ...imageOptions } },
   Equalization,
 );
 takesOptions<RandomGaussianBlurOptions, RandomGaussianBlur>(
@@ -631,8 +628,7 @@ takesOptions<RandomColorJitterOptions, RandomColorJitter>(
       saturationFactor: factor(unit, null),
       hueFactor: factor(unit, null),
       seed,
-      dataFormat,
-      ...layerOptions,
+      ...imageOptions,
     },
   },
   RandomColorJitter,
@@ -648,8 +644,7 @@ takesOptions<
       valueRange,
       clipLimit: notNegative(4),
       tileGridSize: sizes(2, 8) as Option<readonly [number, number]>,
-      dataFormat,
-      ...layerOptions,
+      ...imageOptions,
     },
   },
   ContrastLimitedAdaptiveHistogramEqualization,

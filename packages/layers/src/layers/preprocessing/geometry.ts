@@ -1,10 +1,21 @@
 // Layers that turn, shift, zoom, shear and bend images at random.
-import { concat, image, ones, reverse, stack, type Tensor, where, zeros } from '@eagre/core';
+import {
+  concat,
+  image,
+  ones,
+  reverse,
+  stack,
+  type Tensor,
+  UnimplementedError,
+  where,
+  zeros,
+} from '@eagre/core';
 import {
   type Arguments,
   argumentsOf,
   computedDim,
   type Dim,
+  homography,
   iota,
   maxDims,
   minDims,
@@ -18,21 +29,24 @@ import {
 } from '@eagre/core/internal';
 import { type FromConfig, type Layer, ownsTemporaries } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
+import type { Corners } from '../../utils/bounding-boxes.ts';
 import { fail } from '../common.ts';
 import { number, rate, seed, word } from '../options.ts';
-import { dataFormat } from '../spatial.ts';
-import { layerOptions } from '../weights.ts';
 import { blurred } from './blur.ts';
 import {
+  around,
   chosen,
   drawn,
   type Factor,
   factor,
   ImageLayer,
+  imageOptions,
+  perBox,
   perImage,
   type RandomImageOptions,
   range,
   rangeOf,
+  type Sides,
   sidesOf,
   type Transformation,
   valueRange,
@@ -75,6 +89,18 @@ export class RandomFlip extends ImageLayer {
   protected override transformMasks(masks: Tensor, transformation: Transformation): Tensor {
     return this.transform(masks, transformation);
   }
+  protected override moved([x1, y1, x2, y2]: Corners, transformation: Transformation, sides: Sides): Corners {
+    const flips = perBox(drawn(transformation, 'flips'));
+    const flipped = (x: Tensor, other: Tensor, side: Dim, mode: FlipMode): Tensor =>
+      this.mode === mode ? x : where(flips, other.neg().add(size(side, x)), x);
+    const [, h, w] = sides;
+    return [
+      flipped(x1, x2, w, 'vertical'),
+      flipped(y1, y2, h, 'horizontal'),
+      flipped(x2, x1, w, 'vertical'),
+      flipped(y2, y1, h, 'horizontal'),
+    ];
+  }
 }
 
 // ---- affine maps
@@ -95,7 +121,7 @@ abstract class Warped extends ImageLayer {
   declare readonly fillValue: number;
 
   /** The maps [batch, 8] of a transformation. */
-  protected abstract maps(images: Tensor, transformation: Transformation): Tensor;
+  protected abstract maps(sides: Sides, transformation: Transformation): Tensor;
 
   protected override transform(images: Tensor, transformation: Transformation): Tensor {
     return this.#warp(images, transformation, this.interpolation);
@@ -105,10 +131,20 @@ abstract class Warped extends ImageLayer {
   }
   #warp(images: Tensor, transformation: Transformation, interpolation: Interpolation): Tensor {
     const { fillMode, fillValue } = this;
-    return image.affineTransform(images, this.maps(images, transformation), {
+    return image.affineTransform(images, this.maps(sidesOf(images), transformation), {
       interpolation,
       fillMode,
       fillValue,
+    });
+  }
+  /** A map says where pixels come from; corners go the other way. */
+  protected override moved(corners: Corners, transformation: Transformation, sides: Sides): Corners {
+    const maps = this.maps(sides, transformation).cast(corners[0].dtype);
+    const [a0, a1, a2, b0, b1, b2] = maps.split(8, 1).map(perBox);
+    const det = a0.mul(b1).sub(a1.mul(b0));
+    return around(corners, (x, y) => {
+      const [u, v] = [x.sub(a2), y.sub(b2)];
+      return [b1.mul(u).sub(a1.mul(v)).div(det), a0.mul(v).sub(b0.mul(u)).div(det)];
     });
   }
   /** One number for each image, [batch, 1]. */
@@ -154,7 +190,7 @@ export class RandomTranslation extends Warped {
     const right = this.one(images, rangeOf(this.widthFactor));
     return { translations: columns(right.mul(size(w, right)), down.mul(size(h, down))) };
   }
-  protected override maps(_: Tensor, transformation: Transformation): Tensor {
+  protected override maps(_: Sides, transformation: Transformation): Tensor {
     const [right, down] = drawn(transformation, 'translations').split(2, 1);
     return columns(1, 0, right.neg(), 0, 1, down.neg(), 0, 0);
   }
@@ -178,11 +214,10 @@ export class RandomRotation extends Warped {
     const shape = toShape([sidesOf(images)[0]]);
     return { angle: this.source.uniform(shape, 'float32', low * 360, high * 360) };
   }
-  protected override maps(images: Tensor, transformation: Transformation): Tensor {
+  protected override maps([, h, w]: Sides, transformation: Transformation): Tensor {
     const angle = drawn(transformation, 'angle')
       .reshape([-1, 1])
       .mul(Math.PI / 180);
-    const [, h, w] = sidesOf(images);
     const [sin, cos] = [angle.sin(), angle.cos()];
     const x = angle
       .mul(0)
@@ -230,9 +265,8 @@ export class RandomZoom extends Warped {
     const heightZoom = zoom(this.heightFactor);
     return { heightZoom, widthZoom: this.widthFactor === null ? heightZoom : zoom(this.widthFactor) };
   }
-  protected override maps(images: Tensor, transformation: Transformation): Tensor {
+  protected override maps([, h, w]: Sides, transformation: Transformation): Tensor {
     const [tall, wide] = [drawn(transformation, 'heightZoom'), drawn(transformation, 'widthZoom')];
-    const [, h, w] = sidesOf(images);
     const middle = (n: Dim, zoom: Tensor): Tensor =>
       zoom
         .neg()
@@ -270,7 +304,7 @@ export class RandomShear extends Warped {
     const [y, x] = [this.one(images, this.yFactor), this.one(images, this.xFactor)];
     return { shearFactor: columns(x, y).mul(side) };
   }
-  protected override maps(_: Tensor, transformation: Transformation): Tensor {
+  protected override maps(_: Sides, transformation: Transformation): Tensor {
     const [x, y] = drawn(transformation, 'shearFactor').split(2, 1);
     return columns(1, x, 0, y, 1, 0, 0, 0);
   }
@@ -325,6 +359,17 @@ export class RandomPerspective extends ImageLayer {
   }
   protected override transformMasks(masks: Tensor, transformation: Transformation): Tensor {
     return this.#seen(masks, transformation, 'nearest');
+  }
+  protected override moved(corners: Corners, transformation: Transformation): Corners {
+    const [start, end] = [drawn(transformation, 'startPoints'), drawn(transformation, 'endPoints')];
+    const maps = homography(end, start).cast(corners[0].dtype);
+    const [a0, a1, a2, b0, b1, b2, c0, c1] = maps.split(8, 1).map(perBox);
+    const seen = around(corners, (x, y) => {
+      const k = c0.mul(x).add(c1.mul(y)).add(1);
+      return [a0.mul(x).add(a1.mul(y)).add(a2).div(k), b0.mul(x).add(b1.mul(y)).add(b2).div(k)];
+    });
+    const isSeen = perBox(drawn(transformation, 'applyPerspective'));
+    return seen.map((x, i) => where(isSeen, x, corners[i])) as unknown as Corners;
   }
   #seen(images: Tensor, transformation: Transformation, interpolation: Interpolation): Tensor {
     const [start, end] = [drawn(transformation, 'startPoints'), drawn(transformation, 'endPoints')];
@@ -390,6 +435,9 @@ export class RandomElasticTransform extends ImageLayer {
   protected override transformMasks(masks: Tensor, transformation: Transformation): Tensor {
     return this.#bent(masks, transformation, 'nearest');
   }
+  protected override moved(): Corners {
+    throw new UnimplementedError('boxes beside images that are bent; Keras has none either', this.name);
+  }
   #bent(images: Tensor, transformation: Transformation, interpolation: Interpolation): Tensor {
     const [dx, dy] = [drawn(transformation, 'dx'), drawn(transformation, 'dy')];
     const [, h, w] = sidesOf(images);
@@ -427,7 +475,7 @@ const fill = {
     (value) => `needs interpolation 'bilinear' or 'nearest', got ${value}`,
   ),
 };
-const warped = { ...fill, seed, fillValue: number(0), dataFormat, ...layerOptions };
+const warped = { ...fill, seed, fillValue: number(0), ...imageOptions };
 takesOptions<RandomFlipOptions, RandomFlip>(
   {
     positional: ['mode'],
@@ -444,8 +492,7 @@ takesOptions<RandomFlipOptions, RandomFlip>(
         write: (mode) => snakeCase(mode),
       } satisfies Option<FlipMode>,
       seed,
-      dataFormat,
-      ...layerOptions,
+      ...imageOptions,
     },
   },
   RandomFlip,
@@ -497,8 +544,7 @@ takesOptions<RandomPerspectiveOptions, RandomPerspective>(
       interpolation: fill.interpolation,
       fillValue: number(0),
       seed,
-      dataFormat,
-      ...layerOptions,
+      ...imageOptions,
     },
   },
   RandomPerspective,

@@ -1,29 +1,35 @@
 // What layers share that prepare images: batches and single ones, labels and masks beside them, what is drawn at random.
+import { expandDims, type PartialShape, squeeze, type Tensor, transpose, where } from '@eagre/core';
 import {
-  expandDims,
-  type PartialShape,
-  squeeze,
-  type Tensor,
-  transpose,
-  UnimplementedError,
-} from '@eagre/core';
-import {
+  CompositeTensor,
   type Dim,
   defineMethods,
   dims,
   isFloating,
   isInteger,
+  isPlain,
+  naming,
   type Option,
   showShape,
+  sizeValue,
   toShape,
   toTensor,
 } from '@eagre/core/internal';
 import { isByNames } from '../../layer/call.ts';
 import { type CallOptions, Layer, type LayerOptions, type LayerOutput } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
+import {
+  type BoundingBoxFormat,
+  bare,
+  type Corners,
+  formatOf,
+  fromCorners,
+  toCorners,
+} from '../../utils/bounding-boxes.ts';
 import { checkOne, fail, inPrecision, values } from '../common.ts';
 import { RandomSource } from '../random-source.ts';
-import type { DataFormat } from '../spatial.ts';
+import { type DataFormat, dataFormat } from '../spatial.ts';
+import { layerOptions } from '../weights.ts';
 
 /** Images, and what belongs to them. */
 export interface ImageData {
@@ -33,6 +39,16 @@ export interface ImageData {
   readonly labels?: Tensor;
   /** As large as the images. */
   readonly segmentationMasks?: Tensor;
+  /** In the layer's `boundingBoxFormat`. */
+  readonly boundingBoxes?: BoundingBoxes;
+}
+
+/** What is in images, and where: as many boxes of each image, filled up where there are fewer. */
+export interface BoundingBoxes {
+  /** [boxes, 4] or [batch, boxes, 4] */
+  readonly boxes: Tensor;
+  /** [boxes] or [batch, boxes] */
+  readonly labels: Tensor;
 }
 
 /** What was drawn for one call: `getRandomTransformation` gives it, `transformImages` and the like take it. Tensors have the channels last. */
@@ -41,6 +57,8 @@ export type Transformation = Readonly<Record<string, unknown>>;
 export interface ImageLayerOptions extends LayerOptions {
   /** `channelsLast` by default. */
   readonly dataFormat?: DataFormat | null;
+  /** What the four numbers of a box are, such as `xyxy`: needed where boxes are given beside images. */
+  readonly boundingBoxFormat?: BoundingBoxFormat | null;
 }
 export interface RandomImageOptions extends ImageLayerOptions {
   /** The layer then draws the same numbers in every run; the global seed decides by default. */
@@ -50,11 +68,12 @@ export interface RandomImageOptions extends ImageLayerOptions {
 export type Factor = number | readonly [low: number, high: number];
 
 /**
- * A layer that prepares images [h, w, c] or [batch, h, w, c]. It may be given `{ images, labels, segmentationMasks }` instead, of which it
- * changes everything in the same way. Layers that draw do so in training, and where they are called outside of a model.
+ * A layer that prepares images [h, w, c] or [batch, h, w, c]. It may be given `{ images, labels, segmentationMasks, boundingBoxes }` instead, of
+ * which it changes everything in the same way. Layers that draw do so in training, and where they are called outside of a model.
  */
 export abstract class ImageLayer extends Layer {
   declare readonly dataFormat: DataFormat;
+  declare readonly boundingBoxFormat: BoundingBoxFormat | null;
   /** @internal Where it draws from: a part of a layer from what that one does, so that no two parts draw the same. */
   source: RandomSource;
 
@@ -83,6 +102,21 @@ export abstract class ImageLayer extends Layer {
   protected transformRows(labels: Tensor, _transformation: Transformation): Tensor {
     return labels;
   }
+  /**
+   * Where the corners of boxes are afterwards, [batch, boxes, 1] in pixels; null where nothing moves.
+   * @param sides of the images, and their number
+   */
+  protected moved(_corners: Corners, _transformation: Transformation, _sides: Sides): Corners | null {
+    return null;
+  }
+  /** The sides of images afterwards. */
+  protected sidesAfter([, h, w]: Sides): readonly [height: Dim, width: Dim] {
+    return [h, w];
+  }
+  /** Whether boxes can be changed only where their format is known. */
+  protected get needsFormat(): boolean {
+    return true;
+  }
   /** Whether it also changes images outside of training. */
   protected get always(): boolean {
     return false;
@@ -91,7 +125,8 @@ export abstract class ImageLayer extends Layer {
   /** Draws what a call would, for images or `{ images, … }`; null outside of training. */
   getRandomTransformation(data: Tensor | ImageData, training = true): Transformation | null {
     if (!training && !this.always) return null;
-    return this.draw(this.#batch(isByNames(data) ? (data.images as Tensor) : (data as Tensor)).batch);
+    const { batch } = this.#batch(isByNames(data) ? (data.images as Tensor) : (data as Tensor));
+    return { ...this.draw(batch), inputShape: sidesOf(batch) };
   }
   /** Images changed as a transformation says. */
   transformImages(images: Tensor, transformation: Transformation | null, training = true): Tensor {
@@ -117,6 +152,73 @@ export abstract class ImageLayer extends Layer {
     return back(this.transformMasks(batch, transformation));
   }
 
+  /**
+   * Boxes changed as a transformation says, and cut off at the border: the label of a box of which nothing is left is -1.
+   * @throws InvalidArgumentError for what are no boxes and labels, and where the layer has no `boundingBoxFormat`
+   */
+  transformBoundingBoxes(
+    boundingBoxes: BoundingBoxes,
+    transformation: Transformation | null,
+    training = true,
+  ): BoundingBoxes {
+    const { boxes, labels } = this.checkedBoxes(boundingBoxes);
+    if (transformation === null || (!training && !this.always)) return { boxes, labels };
+    const format = this.boundingBoxFormat as BoundingBoxFormat;
+    const sides = transformation['inputShape'] as Sides;
+    const scale = ([h, w]: readonly [Dim, Dim], back: boolean): ((x: Tensor, i: number) => Tensor) => {
+      if (!format.startsWith('rel_')) return (x) => x;
+      const of = [w, h].map((n) => sizeValue(n, boxes.dtype));
+      return (x, i) => (back ? x.div(of[i % 2] as number) : x.mul(of[i % 2] as number));
+    };
+    const single = boxes.rank === 2;
+    const all = toCorners(single ? expandDims(boxes, 0) : boxes, bare(format)).map(
+      scale([sides[1], sides[2]], false),
+    ) as unknown as Corners;
+    const found = this.moved(all, transformation, sides);
+    if (found === null) return { boxes, labels };
+    const after = this.sidesAfter(sides);
+    const most = [after[1], after[0]].map((n) => sizeValue(n, boxes.dtype));
+    const inside = found.map((x, i) => x.maximum(0).minimum(most[i % 2] as number)) as unknown as Corners;
+    const [x1, y1, x2, y2] = inside;
+    const some = x2.sub(x1).mul(y2.sub(y1)).greater(0);
+    const y = fromCorners(inside.map(scale(after, true)) as unknown as Corners, bare(format));
+    // Labels may be vectors.
+    const isThere = labels.rank === boxes.rank ? some : squeeze(some, -1);
+    return {
+      boxes: single ? squeeze(y, 0) : y,
+      labels: where(single ? squeeze(isThere, 0) : isThere, labels, -1),
+    };
+  }
+  /** The boxes [boxes, 4] of one image changed as a transformation says. */
+  transformSingleBoundingBox(
+    boundingBox: BoundingBoxes,
+    transformation: Transformation | null,
+    training = true,
+  ): BoundingBoxes {
+    return this.transformBoundingBoxes(boundingBox, transformation, training);
+  }
+  /** Boxes of floats, and their labels. @throws InvalidArgumentError for what are none */
+  protected checkedBoxes(given: unknown): BoundingBoxes {
+    if (this.needsFormat && this.boundingBoxFormat === null)
+      fail(this, "needs a boundingBoxFormat, such as 'xyxy', to change bounding boxes");
+    const { boxes, labels, ...others } = (isPlain(given) ? given : {}) as Partial<BoundingBoxes>;
+    if (boxes === undefined || labels === undefined || Object.keys(others).length > 0)
+      return fail(this, `takes boundingBoxes { boxes, labels }, got ${show(given)}`);
+    // Images may have several numbers of boxes.
+    const dense = (x: Tensor, fill: number): Tensor =>
+      x instanceof CompositeTensor && 'toTensor' in x
+        ? (x as unknown as RaggedTensor).toTensor({ defaultValue: fill })
+        : toTensor(x);
+    const [b, l] = [dense(boxes, 0), dense(labels, -1)];
+    const { rank } = b;
+    if ((rank !== 2 && rank !== 3) || b.shape.at(-1) !== 4 || (l.rank !== rank && l.rank !== rank - 1))
+      fail(
+        this,
+        `takes boxes [batch, boxes, 4] and labels [batch, boxes], got ${showShape(b.shape)} and ${showShape(l.shape)}`,
+      );
+    return { boxes: b.dtype === 'float64' ? b : b.cast('float32'), labels: l };
+  }
+
   /** One image [h, w, c] changed as a transformation says. */
   transformSingleImage(image: Tensor, transformation: Transformation | null, training = true): Tensor {
     return this.transformImages(image, transformation, training);
@@ -139,11 +241,12 @@ export abstract class ImageLayer extends Layer {
     const on = training !== false;
     const transformation = this.getRandomTransformation(inputs, on);
     if (!isByNames(inputs)) return this.transformImages(inputs as Tensor, transformation, on);
-    const { images, labels, segmentationMasks, ...others } = inputs as unknown as Record<string, Tensor>;
+    const { images, labels, segmentationMasks, boundingBoxes, ...others } = inputs as unknown as Record<
+      string,
+      Tensor
+    >;
     for (const name of Object.keys(others))
-      if (name === 'boundingBoxes')
-        throw new UnimplementedError('bounding boxes are not changed along with the images', this.name);
-      else fail(this, `takes images, labels and segmentationMasks by name, got ${show(name)}`);
+      fail(this, `takes images, labels, segmentationMasks and boundingBoxes by name, got ${show(name)}`);
     if (images === undefined) fail(this, 'needs images among what it is given by name');
     return {
       images: this.transformImages(images, transformation, on),
@@ -151,6 +254,11 @@ export abstract class ImageLayer extends Layer {
       ...(segmentationMasks === undefined
         ? {}
         : { segmentationMasks: this.transformSegmentationMasks(segmentationMasks, transformation, on) }),
+      ...(boundingBoxes === undefined
+        ? {}
+        : {
+            boundingBoxes: this.transformBoundingBoxes(boundingBoxes as never, transformation, on) as never,
+          }),
     };
   }
 
@@ -214,6 +322,16 @@ defineMethods(ImageLayer.prototype, 'ImageLayer', {
     required: 2,
     objects: ['transformation'],
   },
+  transformBoundingBoxes: {
+    positional: ['boundingBoxes', 'transformation', 'training'],
+    required: 2,
+    objects: ['boundingBoxes', 'transformation'],
+  },
+  transformSingleBoundingBox: {
+    positional: ['boundingBox', 'transformation', 'training'],
+    required: 2,
+    objects: ['boundingBox', 'transformation'],
+  },
   transformSingleImage: {
     positional: ['image', 'transformation', 'training'],
     required: 2,
@@ -232,17 +350,44 @@ defineMethods(ImageLayer.prototype, 'ImageLayer', {
 });
 
 /** How many images, and their sides. */
-export const sidesOf = (images: Tensor): readonly [batch: Dim, height: Dim, width: Dim] => {
+export type Sides = readonly [batch: Dim, height: Dim, width: Dim];
+export const sidesOf = (images: Tensor): Sides => {
   const [n, h, w] = dims(images);
   return [n, h, w];
 };
 /** A tensor of a transformation. */
 export const drawn = (transformation: Transformation, name: string): Tensor =>
   toTensor(transformation[name] as Tensor);
+/** The boxes around corners that a map of points has moved. */
+export function around(
+  [x1, y1, x2, y2]: Corners,
+  move: (x: Tensor, y: Tensor) => readonly [Tensor, Tensor],
+): Corners {
+  const points = [move(x1, y1), move(x2, y1), move(x1, y2), move(x2, y2)];
+  const of = (i: 0 | 1, how: 'minimum' | 'maximum'): Tensor =>
+    points.map((p) => p[i]).reduce((a, b) => a[how](b));
+  return [of(0, 'minimum'), of(1, 'minimum'), of(0, 'maximum'), of(1, 'maximum')];
+}
+/** [batch] or [batch, 1] as [batch, 1, 1], to go with corners. */
+export const perBox = (x: Tensor): Tensor => x.reshape([-1, 1, 1]);
 /** [batch] as [batch, 1, 1, 1], to go with images. */
 export const perImage = (x: Tensor): Tensor => x.reshape([-1, 1, 1, 1]);
 
 // ---- options
+
+/** What all layers of images take. */
+export const imageOptions: {
+  readonly dataFormat: typeof dataFormat;
+  readonly boundingBoxFormat: Option<BoundingBoxFormat | null>;
+} & typeof layerOptions = {
+  dataFormat,
+  boundingBoxFormat: {
+    read: (given, name) =>
+      given === undefined || given === null ? null : naming(name, () => formatOf(given, 'convertFormat')),
+    write: (value) => value ?? undefined,
+  },
+  ...layerOptions,
+};
 
 type Range = readonly [low: number, high: number];
 

@@ -1,5 +1,5 @@
 // Layers that put parts of other images, or noise, into images.
-import { type Tensor, where } from '@eagre/core';
+import { concat, type Tensor, UnimplementedError, where } from '@eagre/core';
 import {
   argumentsOf,
   type Dim,
@@ -11,15 +11,16 @@ import {
 } from '@eagre/core/internal';
 import { type FromConfig, type Layer, ownsTemporaries } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
+import type { Corners } from '../../utils/bounding-boxes.ts';
 import { fail } from '../common.ts';
 import { positive, seed } from '../options.ts';
-import { dataFormat } from '../spatial.ts';
-import { layerOptions } from '../weights.ts';
 import {
+  type BoundingBoxes,
   chosen,
   drawn,
   type Factor,
   ImageLayer,
+  imageOptions,
   perImage,
   type RandomImageOptions,
   range,
@@ -67,6 +68,19 @@ export class MixUp extends ImageLayer {
   }
   protected override transformMasks(masks: Tensor, transformation: Transformation): Tensor {
     return mixed(masks, transformation);
+  }
+  /** Boxes of both images. */
+  override transformBoundingBoxes(
+    given: BoundingBoxes,
+    transformation: Transformation | null,
+    training = true,
+  ): BoundingBoxes {
+    const { boxes, labels } = this.checkedBoxes(given);
+    if (transformation === null || !training) return { boxes, labels };
+    if (boxes.rank === 2) return fail(this, 'takes boxes of a batch, [batch, boxes, 4]');
+    const both = (x: Tensor): Tensor =>
+      concat([x, x.gather(drawn(transformation, 'permutationOrder'), 0)], 1);
+    return { boxes: both(boxes), labels: both(labels) };
   }
 }
 
@@ -119,6 +133,12 @@ export class CutMix extends ImageLayer {
       batchMasks: inside([h, w], rows, columns),
       mixWeight: area.div(whole).neg().add(1),
     };
+  }
+  protected override moved(): Corners {
+    throw new UnimplementedError(
+      'boxes beside images of which parts are others; Keras has none either',
+      this.name,
+    );
   }
   protected override transform(images: Tensor, transformation: Transformation): Tensor {
     const others = images.gather(drawn(transformation, 'permutationOrder'), 0);
@@ -190,9 +210,8 @@ takesOptions<MixUpOptions, MixUp>(
     required: 0,
     options: {
       alpha: positive(0.2),
-      dataFormat,
       seed,
-      ...layerOptions,
+      ...imageOptions,
     },
   },
   MixUp,
@@ -201,7 +220,7 @@ takesOptions<CutMixOptions, CutMix>(
   {
     positional: ['factor'],
     required: 0,
-    options: { factor: range([0, 1], 1), seed, dataFormat, ...layerOptions },
+    options: { factor: range([0, 1], 1), seed, ...imageOptions },
   },
   CutMix,
 );
@@ -225,8 +244,7 @@ takesOptions<RandomErasingOptions, RandomErasing>(
       } satisfies Option<number | readonly number[] | null>,
       valueRange,
       seed,
-      dataFormat,
-      ...layerOptions,
+      ...imageOptions,
     },
   },
   RandomErasing,

@@ -1,5 +1,5 @@
 // Layers that give images another size: by interpolation, or by cutting.
-import { type PartialShape, saturateCast, type Tensor } from '@eagre/core';
+import { type PartialShape, saturateCast, Tensor, where } from '@eagre/core';
 import {
   type Arguments,
   addDims,
@@ -20,15 +20,17 @@ import {
   takesOptions,
 } from '@eagre/core/internal';
 import { type FromConfig, ownsTemporaries } from '../../layer/layer.ts';
+import type { Corners } from '../../utils/bounding-boxes.ts';
 import { fail, floats, values } from '../common.ts';
 import { flag, integer, number, seed, word } from '../options.ts';
-import { dataFormat } from '../spatial.ts';
-import { layerOptions } from '../weights.ts';
 import {
+  type BoundingBoxes,
   drawn,
   ImageLayer,
   type ImageLayerOptions,
+  imageOptions,
   type RandomImageOptions,
+  type Sides,
   sidesOf,
   type Transformation,
 } from './image-layer.ts';
@@ -45,19 +47,32 @@ abstract class Sized extends ImageLayer {
     shape[first + 1] = this.width;
     return shape;
   }
+  protected override sidesAfter(): readonly [height: Dim, width: Dim] {
+    return [this.height, this.width];
+  }
+  /** Corners of a part that becomes the whole image. */
+  protected cut(corners: Corners, start: readonly (Dim | Tensor)[], size: readonly Dim[]): Corners {
+    const of = (n: Dim | Tensor, x: Tensor): number | Tensor =>
+      n instanceof Tensor ? n.cast(x.dtype) : sizeValue(n, x.dtype);
+    return corners.map((x, i) => {
+      const axis = 1 - (i % 2);
+      const whole = axis === 0 ? this.height : this.width;
+      const inside = x.sub(of(start[axis], x)).maximum(0).minimum(of(size[axis], x));
+      return size[axis] === whole ? inside : inside.mul(whole).div(of(size[axis], x));
+    }) as unknown as Corners;
+  }
   protected override get always(): boolean {
     return true;
   }
   /** The size of the largest part in the middle with the proportions that are wanted, and where it begins. */
-  protected middle(images: Tensor): { readonly start: Box; readonly size: Box } {
-    const [, h, w] = sidesOf(images);
+  protected middle([, h, w]: Sides): { readonly start: Box; readonly size: Box } {
     const tall = maxDims(minDims(h, floorDivDims(mulDims(w, this.height), this.width)), 1);
     const wide = maxDims(minDims(w, floorDivDims(mulDims(h, this.width), this.height)), 1);
     return { start: [half(subDims(h, tall)), half(subDims(w, wide))], size: [tall, wide] };
   }
   /** The part in the middle, resized. */
   protected smart(images: Tensor): Tensor {
-    const { start, size } = this.middle(images);
+    const { start, size } = this.middle(sidesOf(images));
     return resizeBatch(cropped(images, start, size), [this.height, this.width], 'bilinear', false);
   }
 }
@@ -114,12 +129,44 @@ export class Resizing extends Sized {
   protected override transformMasks(masks: Tensor): Tensor {
     return this.#resized(masks, 'nearest');
   }
+  /** As in Keras; boxes of zeros, or of -1, stand for none. */
+  override transformBoundingBoxes(...args: Parameters<ImageLayer['transformBoundingBoxes']>): BoundingBoxes {
+    const { boxes: before } = this.checkedBoxes(args[0]);
+    const { boxes, labels } = super.transformBoundingBoxes(...args);
+    const none = (n: number): Tensor => before.equal(n).all(-1, { keepdims: true });
+    return { boxes: where(none(0).logicalOr(none(-1)), 0, boxes), labels };
+  }
+  protected override moved(corners: Corners, _: Transformation, [, rows, columns]: Sides): Corners {
+    const [like] = corners;
+    const [h, w] = [rows, columns].map((n) => like.mul(0).add(sizeValue(n, like.dtype))) as [Tensor, Tensor];
+    const { height, width } = this;
+    let [scaleX, scaleY] = [w.reciprocal().mul(width), h.reciprocal().mul(height)];
+    let [left, top] = [like.mul(0), like.mul(0)];
+    if (this.padToAspectRatio) {
+      scaleX = scaleY = scaleX.minimum(scaleY);
+      left = w.mul(scaleX).neg().add(width).div(2).floor();
+      top = h.mul(scaleY).neg().add(height).div(2).floor();
+    } else if (this.cropToAspectRatio) {
+      const ratio = w.div(h);
+      const isWide = ratio.greater(width / height);
+      const [newWidth, newHeight] = [
+        where(isWide, ratio.mul(height), width),
+        where(isWide, height, ratio.reciprocal().mul(width)),
+      ];
+      [scaleX, scaleY] = [newWidth.div(w), newHeight.div(h)];
+      left = newWidth.sub(width).div(2).floor().neg();
+      top = newHeight.sub(height).div(2).floor().neg();
+    }
+    return corners.map((x, i) =>
+      i % 2 === 0 ? x.mul(scaleX).add(left) : x.mul(scaleY).add(top),
+    ) as unknown as Corners;
+  }
   #resized(images: Tensor, method: ResizingInterpolation): Tensor {
     const { dtype } = images;
     if (dtype === 'string') floats(this, images);
     let x = method === 'nearest' || isFloating(dtype) ? images : images.cast('float32');
     if (this.cropToAspectRatio) {
-      const { start, size } = this.middle(x);
+      const { start, size } = this.middle(sidesOf(x));
       x = cropped(x, start, size);
     } else if (this.padToAspectRatio) {
       const [, h, w] = sidesOf(x);
@@ -152,6 +199,13 @@ export class CenterCrop extends Sized {
     const start: Box = [half(subDims(h, this.height)), half(subDims(w, this.width))];
     return cropped(images, start, [this.height, this.width]);
   }
+  protected override moved(corners: Corners, _: Transformation, sides: Sides): Corners {
+    const [, h, w] = sides;
+    const { start, size } = this.middle(sides);
+    if (lessThan(h, this.height) || lessThan(w, this.width)) return this.cut(corners, start, size);
+    const from: Box = [half(subDims(h, this.height)), half(subDims(w, this.width))];
+    return this.cut(corners, from, [this.height, this.width]);
+  }
   protected override transformMasks(masks: Tensor): Tensor {
     return this.transform(isFloating(masks.dtype) ? masks : masks.cast(this.computeDtype));
   }
@@ -170,7 +224,8 @@ export class RandomCrop extends Sized {
   override getRandomTransformation(
     ...args: Parameters<ImageLayer['getRandomTransformation']>
   ): Transformation | null {
-    return args[1] === false ? {} : super.getRandomTransformation(...args);
+    const found = super.getRandomTransformation(...args);
+    return args[1] === false && found !== null ? { inputShape: found['inputShape'] } : found;
   }
   protected override draw(images: Tensor): Transformation {
     const [, h, w] = sidesOf(images);
@@ -186,6 +241,12 @@ export class RandomCrop extends Sized {
     if (transformation['top'] === undefined) return this.smart(images);
     const start = [drawn(transformation, 'top'), drawn(transformation, 'left')] as const;
     return cropped(images, start, [this.height, this.width]);
+  }
+  protected override moved(corners: Corners, transformation: Transformation, sides: Sides): Corners {
+    const { start, size } = this.middle(sides);
+    if (transformation['top'] === undefined) return this.cut(corners, start, size);
+    const from = [drawn(transformation, 'top'), drawn(transformation, 'left')];
+    return this.cut(corners, from, [this.height, this.width]);
   }
   protected override transformMasks(masks: Tensor, transformation: Transformation): Tensor {
     return this.transform(masks, transformation);
@@ -210,17 +271,16 @@ takesOptions<ResizingArguments, Resizing>(
       fillMode: word(['constant'], 'constant', (value) => `knows the fillMode 'constant' only, got ${value}`),
       fillValue: number(0),
       antialias: flag(false),
-      dataFormat,
-      ...layerOptions,
+      ...imageOptions,
     },
   },
   Resizing,
 );
 takesOptions<CenterCropArguments, CenterCrop>(
-  { positional: ['height', 'width'], options: { ...size, dataFormat, ...layerOptions } },
+  { positional: ['height', 'width'], options: { ...size, ...imageOptions } },
   CenterCrop,
 );
 takesOptions<RandomCropArguments, RandomCrop>(
-  { positional: ['height', 'width'], options: { ...size, seed, dataFormat, ...layerOptions } },
+  { positional: ['height', 'width'], options: { ...size, seed, ...imageOptions } },
   RandomCrop,
 );
