@@ -36,6 +36,7 @@ function computed(x: Tensor): [Tensor, Tensor] {
         of < both ? (data[both * (i * n * n + k) + of] as number) : 0,
       );
     const eigen = eigenOf(n, part(0), part(1));
+    if (both === 1) asOfReal(n, eigen.values, eigen.vectors);
     found.set(eigen.values, 2 * i * n);
     vectors.set(eigen.vectors, 2 * i * n * n);
   }
@@ -43,6 +44,57 @@ function computed(x: Tensor): [Tensor, Tensor] {
   const of = (parts: Float32Array | Float64Array, shape: readonly number[]): Tensor =>
     toTensor({ data: parts, shape, dtype });
   return [of(found, x.shape.slice(0, -1)), of(vectors, x.shape)];
+}
+
+/**
+ * Those of a real matrix are real, or pairs of conjugates. They were found by complex numbers, whose rounding leaves a little of a real one's imaginary
+ * part, and of a pair's difference.
+ */
+function asOfReal(n: number, values: Float64Array, vectors: Float64Array): void {
+  const re = (j: number): number => values[2 * j] as number;
+  const im = (j: number): number => values[2 * j + 1] as number;
+  const column = (
+    j: number,
+    change: (re: number, im: number, row: number) => readonly [number, number],
+  ): void => {
+    for (let r = 0; r < n; r++) {
+      const at = 2 * (r * n + j);
+      [vectors[at], vectors[at + 1]] = change(vectors[at] as number, vectors[at + 1] as number, r);
+    }
+  };
+  const open = new Set(Array.from({ length: n }, (_, j) => j));
+  for (const j of open) {
+    open.delete(j);
+    if (!Number.isFinite(im(j)) || !Number.isFinite(re(j))) continue;
+    const distance = (k: number): number => Math.hypot(re(k) - re(j), im(k) + im(j));
+    const [near] = [...open].sort((a, b) => distance(a) - distance(b));
+    if (im(j) !== 0 && near !== undefined && distance(near) <= Math.abs(im(j))) {
+      open.delete(near);
+      values[2 * near] = re(j);
+      values[2 * near + 1] = -im(j);
+      column(near, (_re, _im, row) => {
+        const at = 2 * (row * n + j);
+        return [vectors[at] as number, -(vectors[at + 1] as number)];
+      });
+      continue;
+    }
+    values[2 * j + 1] = 0;
+    // The vector is real but for a factor, which its largest element tells.
+    let [largest, x, y] = [0, 1, 0];
+    column(j, (a, b) => {
+      const size = Math.hypot(a, b);
+      if (size > largest) [largest, x, y] = [size, a / size, b / size];
+      return [a, b];
+    });
+    let [length, rest] = [0, 0];
+    column(j, (a, b) => {
+      length = Math.hypot(length, a * x + b * y);
+      rest = Math.max(rest, Math.abs(b * x - a * y));
+      return [a, b];
+    });
+    // Of several equal values vectors may be sums of real ones, which stay as they are. One that is real keeps its sign.
+    if (y !== 0 && rest < 1e-8) column(j, (a, b) => [(a * x + b * y) / length, 0]);
+  }
 }
 
 /** x/(x² + ε), which is 1/x, and 0 where x is. */
