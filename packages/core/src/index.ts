@@ -130,7 +130,13 @@ export * from './tensor/dtype-names.ts';
 export { asDtype, DType } from './tensor/dtype-object.ts';
 export { type PrintOptions, print, type TextStream } from './tensor/print.ts';
 export { promote } from './tensor/promote.ts';
-export { type HostArray, type NestedArray, type Scalar, Tensor } from './tensor/tensor.ts';
+export {
+  type AnyTensor,
+  type HostArray,
+  type NestedArray,
+  type Scalar,
+  Tensor,
+} from './tensor/tensor.ts';
 export { convertToTensor, isTensor, newaxis, rank, size } from './tensor/tensors.ts';
 export { Variable, type VariableOptions } from './tensor/variable.ts';
 export * as nest from './tree/nest.ts';

@@ -50,7 +50,7 @@ test('ops, variables and functions are on the GPU, whatever was made before it w
 test('nothing is read of the GPU to give a constant its shape', () => {
   const { waits } = gpu;
   const x = tf.constant(new Float32Array(6).fill(2), 'float32', { shape: [2, 3] });
-  const more = [
+  const more: tf.Tensor[] = [
     tf.constant([1, 2, 3, 4], 'int32', { shape: [2, 2] }),
     tf.constant(7, 'float32', { shape: [2, 2] }),
     tf.fill([2, 2], 3),

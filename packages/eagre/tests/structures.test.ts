@@ -252,12 +252,13 @@ describe('gradients', () => {
 
 describe('messages and texts', () => {
   it('of tensors come back', () => {
-    for (const x of [
+    const tensors: tf.Tensor[] = [
       tf.constant([[1, 2.5]]),
       tf.constant(['a', 'ä'] as never),
       tf.constant([true]),
       tf.constant(3, 'int64'),
-    ]) {
+    ];
+    for (const x of tensors) {
       const back = tf.makeNdarray(tf.makeTensorProto(x));
       expect([back.dtype, back.shape, back.array()]).toEqual([x.dtype, x.shape, x.array()]);
     }

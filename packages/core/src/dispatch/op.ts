@@ -434,13 +434,20 @@ export interface BinarySpec extends ElementwiseSpec {
 }
 
 /** @template N how its argument is called, also with TensorFlow's name behind ours: `x|features` */
-export type UnaryFunction<N extends string = 'x'> = NamedFunction<[x: TensorLike], [N]>;
-/** @template N the same of both, TensorFlow's and Keras's names among them. */
-export type BinaryFunction<N extends readonly [string, string] = BinaryNames> = NamedFunction<
-  [a: TensorLike, b: TensorLike],
-  N
+export type UnaryFunction<N extends string = 'x', R = Tensor> = NamedFunction<
+  [x: TensorLike],
+  [N],
+  unknown,
+  R
 >;
-type BinaryNames = ['a|x|x1', 'b|y|x2'];
+/** @template N the same of both, TensorFlow's and Keras's names among them. */
+export type BinaryFunction<N extends readonly [string, string] = BinaryNames, R = Tensor> = NamedFunction<
+  [a: TensorLike, b: TensorLike],
+  N,
+  unknown,
+  R
+>;
+export type BinaryNames = ['a|x|x1', 'b|y|x2'];
 
 /** A scalar function for inputs of certain dtypes. */
 interface Compiled {

@@ -1,12 +1,22 @@
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import type { ShapeLike } from '../arguments/argument-kinds.ts';
 import * as kind from '../arguments/argument-kinds.ts';
-import { defineFunction, type NamedFunction } from '../arguments/arguments.ts';
+import { type Arguments, defineFunction, type NamedFunction } from '../arguments/arguments.ts';
 import { eagerBackend } from '../dispatch/context.ts';
 import { checkShape, type Shape, showShape, sizeOf } from '../shapes/shape.ts';
 import { type TensorLike, toOwnTensor } from './convert.ts';
 import { checkListSize } from './list-size.ts';
-import { aliasTensor, emptyTensor, spaceOf, stringTensor, uploaded, viewOf } from './tensor.ts';
+import {
+  aliasTensor,
+  emptyTensor,
+  type Known,
+  type OpenDType,
+  spaceOf,
+  stringTensor,
+  type Tensor,
+  uploaded,
+  viewOf,
+} from './tensor.ts';
 
 /**
  * A tensor of the given values.
@@ -14,11 +24,11 @@ import { aliasTensor, emptyTensor, spaceOf, stringTensor, uploaded, viewOf } fro
  * @param options.shape reshapes flat values, or repeats one value.
  * @throws InvalidArgumentError for ragged arrays, mixed kinds, or values that the dtype cannot hold.
  */
-export const constant: NamedFunction<
-  [value: TensorLike, dtype?: DType],
-  ['value', 'dtype'],
-  { readonly shape?: ShapeLike }
-> = defineFunction(
+export const constant: <D extends DType = OpenDType>(
+  ...args: Arguments<[value: TensorLike, dtype?: D], ['value', 'dtype'], { readonly shape?: ShapeLike }>
+) => Tensor<Known<D>> = defineFunction<
+  NamedFunction<[value: TensorLike, dtype?: DType], ['value', 'dtype'], { readonly shape?: ShapeLike }>
+>(
   'constant',
   { value: kind.tensor, dtype: kind.optional(kind.asIs) },
   { shape: kind.shape },

@@ -1,12 +1,14 @@
 // Types in a circle: a tensor has the ops as methods, and ops take and give tensors.
-import { nameFunction } from '../arguments/arguments.ts';
+import type { DType } from '@eagre/backend';
+import type { IntegerLike } from '../arguments/argument-kinds.ts';
+import { type Arguments, nameFunction } from '../arguments/arguments.ts';
 import type * as array from '../ops/array/array.ts';
 import type * as activations from '../ops/elementwise/activation.ts';
 import type * as math from '../ops/elementwise/math.ts';
 import type * as linalg from '../ops/linalg/linalg.ts';
 import type * as reduce from '../ops/reduce/reduce.ts';
 import type { TensorLike } from './convert.ts';
-import type { Tensor } from './tensor.ts';
+import type { Known, Tensor } from './tensor.ts';
 
 type Catalogue = typeof activations & typeof array & typeof linalg & typeof math & typeof reduce;
 
@@ -18,8 +20,21 @@ type WithoutFirst<A> = A extends readonly [infer First, ...infer Rest]
   : never;
 type Method<F> = F extends (...args: infer A) => infer R ? (...args: WithoutFirst<A>) => R : never;
 
+type Index = 'int32' | 'int64';
+type Position = <D extends Index = 'int64'>(
+  ...args: Arguments<[axis?: IntegerLike], ['axis'], reduce.PositionOptions<D>>
+) => Tensor<D>;
+/** Methods whose results have a dtype that is given. */
+interface Typed {
+  cast: <D extends DType>(...args: Arguments<[dtype: D], ['dtype']>) => Tensor<Known<D>>;
+  argMax: Position;
+  argMin: Position;
+}
+
 /** Every function of those files, as a method of Tensor and Variable. */
-export type OpMethods = { [K in keyof Catalogue]: Method<Catalogue[K]> };
+export type OpMethods = {
+  [K in keyof Catalogue]: K extends keyof Typed ? Typed[K] : Method<Catalogue[K]>;
+};
 
 /** @internal Puts the functions of a file on the prototypes. @returns their names */
 export function installMethods(prototypes: readonly object[], functions: object): string[] {

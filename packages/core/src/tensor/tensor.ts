@@ -51,6 +51,42 @@ export type HostArray = {
   [D in keyof DataOf]: { readonly data: DataOf[D]; readonly shape: Shape; readonly dtype: D };
 }[keyof DataOf];
 
+/** Whether TypeScript does not know a dtype. */
+type IsOpen<D> = unknown extends D ? true : false;
+/** What one element of a dtype is in `array()`. */
+export type ElementOf<D> =
+  IsOpen<D> extends true
+    ? Scalar
+    : D extends 'int64' | 'uint64'
+      ? bigint
+      : D extends 'bool'
+        ? boolean
+        : D extends 'string'
+          ? string
+          : D extends 'complex64' | 'complex128'
+            ? Complex
+            : number;
+/** What `item()` is: a number of int64 too, and where TypeScript does not know the dtype. */
+type ItemOf<D> = IsOpen<D> extends true ? number : ElementOf<D> extends bigint ? number : ElementOf<D>;
+type AnyItemOf<D> = IsOpen<D> extends true ? number | boolean | string | Complex : ItemOf<D>;
+/** What `data()` is. */
+type ValuesOf<D> =
+  IsOpen<D> extends true
+    ? TypedArray
+    : D extends keyof DataOf
+      ? DataOf[D]
+      : D extends 'string'
+        ? never
+        : Float32Array;
+/** The dtype of a result that has the dtype of an argument: open where that is any. */
+export type Known<D extends DType> = [D] extends [never] ? OpenDType : DType extends D ? OpenDType : D;
+/** The dtype of a tensor of which TypeScript does not know it; such a tensor goes wherever one of a known dtype does. */
+// biome-ignore lint/suspicious/noExplicitAny: it fits both ways, so that `x = x.add(1)` is no error where x began as zeros.
+export type OpenDType = any;
+/** `Tensor` in types that are computed: of a plain `Tensor` in these TypeScript makes a type of its own each time, and unions hold it twice. */
+// biome-ignore lint/suspicious/noExplicitAny: as above; by its name it would be a type of its own, too.
+export type AnyTensor = Tensor<any>;
+
 let nextId = 1;
 
 function iterateRows(this: Tensor): IterableIterator<Tensor> {
@@ -91,11 +127,14 @@ const NOT_ITERABLE: string =
  * garbage collector frees it. `dispose()` and `using` only give the memory back earlier.
  *
  * Every op that takes a tensor first is a method as well: `a.add(b)`, `a.matmul(b)`, `a.sum(0)`.
+ *
+ * @template D the dtype where TypeScript knows it, as of `x.greater(0)` and `tf.zeros([2], 'int64')`: values then have its type. Most tensors are
+ * `Tensor<any>`, whose dtype only the run knows.
  */
-export class Tensor {
+export class Tensor<D extends DType = OpenDType> {
   /** Another one for each tensor of the process. */
   readonly id: number;
-  readonly dtype: DType;
+  readonly dtype: IsOpen<D> extends true ? DType : D;
   /** The sizes of the dimensions; `[]` of a scalar. */
   readonly shape: Shape;
   /** Number of elements. */
@@ -110,7 +149,7 @@ export class Tensor {
   /** @internal Use `constant`, `zeros` and the like. */
   constructor(storage: Storage, dtype: DType, shape: Shape, size: number, backend: Backend) {
     this.id = nextId++;
-    this.dtype = dtype;
+    this.dtype = dtype as never;
     this.shape = shape;
     this.size = size;
     this.storage = storage;
@@ -133,11 +172,11 @@ export class Tensor {
    * for float16 and bfloat16, too. Of complex numbers the parts: real, imaginary, real, …
    * @throws ResourceExhaustedError where there is no memory for a copy.
    */
-  data(): TypedArray {
+  data(): ValuesOf<D> {
     const view = this.#checked();
-    if (!this.storage.allocator.isHost) return valuesOf(view, this.dtype);
+    if (!this.storage.allocator.isHost) return valuesOf(view, this.dtype) as ValuesOf<D>;
     try {
-      return isHalf(this.dtype) ? valuesOf(view, this.dtype) : view.slice();
+      return (isHalf(this.dtype) ? valuesOf(view, this.dtype) : view.slice()) as ValuesOf<D>;
     } catch (cause) {
       throw new ResourceExhaustedError(`no memory for a copy of ${view.byteLength} bytes`, 'data', { cause });
     }
@@ -145,7 +184,7 @@ export class Tensor {
 
   /** The values with their shape and dtype: what other array libraries and the writers of files take. */
   ndarray(): HostArray {
-    return { data: this.data(), shape: this.shape, dtype: this.dtype } as HostArray;
+    return { data: this.data(), shape: this.shape, dtype: this.dtype } as unknown as HostArray;
   }
 
   /** The strings of a string tensor, flat and row-major. @throws InvalidArgumentError for another dtype. */
@@ -158,11 +197,12 @@ export class Tensor {
 
   /**
    * The values as nested arrays: numbers, booleans, strings or `{ re, im }`; one value for a scalar. Of int64 and uint64, such as `argmax` gives, they
-   * are bigints, and `x.array()[0] === 1` is never true: write `=== 1n`, or cast to int32 first. The type is that of where it goes,
-   * `const rows: number[][] = x.array()`, or is told, `x.array<number[][]>()`; nothing checks that it is so.
+   * are bigints, and `x.array()[0] === 1` is never true: write `=== 1n`, or `x.cast('int32').array()` for numbers. The type is that of where it goes,
+   * `const rows: number[][] = x.array()`, or is told, `x.array<number[][]>()`. TypeScript refuses another kind of values than the dtype has where it
+   * knows that (`tf.argmax(x)`, `x.cast('int32')`, `tf.zeros([2], 'int64')`); of other tensors nothing checks it.
    * @throws ResourceExhaustedError for more than JavaScript arrays should hold, 2²⁵ values and arrays in all; `data()` has no such limit.
    */
-  array<T extends NestedArray<Scalar> = NestedArray<Scalar>>(): T {
+  array<T extends NestedArray<ElementOf<D>> = NestedArray<ElementOf<D>>>(): T {
     checkNested(this.shape);
     return nest(this.#values(), this.shape) as T;
   }
@@ -172,9 +212,9 @@ export class Tensor {
    * `{ re, im }`, which the type is told, `item<boolean>()`. `item('bigint')` is any integer, as a bigint.
    * @throws InvalidArgumentError for another size; OutOfRangeError for an int64 that no number holds exactly, beyond ±(2⁵³ − 1).
    */
-  item(): number;
+  item(): ItemOf<D>;
   item(as: 'bigint' | { readonly as: 'bigint' }): bigint;
-  item<T extends number | boolean | string | Complex>(): T;
+  item<T extends AnyItemOf<D>>(): T;
   item(as?: unknown): Scalar {
     const value = this.#single();
     if (as === undefined) return typeof value === 'bigint' ? toNumber(value) : value;
@@ -186,15 +226,16 @@ export class Tensor {
   }
 
   /** `data()` for every backend, also those that can only be read asynchronously. */
-  async read(): Promise<TypedArray> {
-    const { storage, dtype, size } = this;
+  async read(): Promise<ValuesOf<D>> {
+    const { storage, size } = this;
+    const dtype: DType = this.dtype;
     if (storage.allocator.isHost) return this.data();
     this.#checkValues();
     const { buffer, byteOffset } = await storage.allocator.readAsync(
       storage,
       size * dtypeTraits[dtype].bytes,
     );
-    return valuesOf(typedView(dtype, buffer, byteOffset, size), dtype);
+    return valuesOf(typedView(dtype, buffer, byteOffset, size), dtype) as ValuesOf<D>;
   }
 
   /** Gives the memory back now, unless a tape or another tensor still needs it. Using the tensor afterwards throws. */
@@ -238,9 +279,11 @@ export class Tensor {
    * The rows, along axis 0, made some at a time: `for (const row of x)`, `const [a, b] = x`. A scalar is not iterable.
    * @throws FailedPreconditionError (its call) while a function is traced.
    */
-  get [Symbol.iterator](): () => IterableIterator<Tensor> {
+  get [Symbol.iterator](): () => IterableIterator<Tensor<D>> {
     // Who asks whether a value is iterable, as test libraries do of all that they compare, is told the truth of scalars.
-    return this.shape.length === 0 ? (undefined as never) : iterateRows;
+    return this.shape.length === 0
+      ? (undefined as never)
+      : (iterateRows as () => IterableIterator<Tensor<D>>);
   }
   toJSON(): NestedArray<Scalar> {
     checkNested(this.shape);
@@ -282,7 +325,8 @@ export class Tensor {
     return Array.from(valuesOf(view, this.dtype) as ArrayLike<number | bigint>);
   }
 }
-export interface Tensor extends OpMethods {}
+// biome-ignore lint/correctness/noUnusedVariables: the class has it.
+export interface Tensor<D extends DType = OpenDType> extends OpMethods {}
 
 showInConsole(Tensor.prototype, formatTensor);
 

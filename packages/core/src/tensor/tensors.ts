@@ -1,12 +1,12 @@
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import * as kind from '../arguments/argument-kinds.ts';
-import { defineFunction, type NamedFunction } from '../arguments/arguments.ts';
+import { type Arguments, defineFunction, type NamedFunction } from '../arguments/arguments.ts';
 import { shapeOf } from '../ops/array/shaping.ts';
 import { prod } from '../ops/reduce/reduce.ts';
 import { constant } from './constant.ts';
 import { type TensorLike, toTensor } from './convert.ts';
 import { checkDType, checkDTypeName } from './dtypes.ts';
-import { Tensor } from './tensor.ts';
+import { type Known, Tensor } from './tensor.ts';
 import { Variable } from './variable.ts';
 
 /** In `at`, an axis of size 1 at this place: `x.at(tf.newaxis, '...')`. */
@@ -53,7 +53,7 @@ export const convertToTensor: NamedFunction<
 );
 
 /** How many axes there are, an int32 scalar; `x.rank` gives it as a number. */
-export const rank: NamedFunction<[x: TensorLike], ['x|input|a']> = defineFunction(
+export const rank: NamedFunction<[x: TensorLike], ['x|input|a'], unknown, Tensor<'int32'>> = defineFunction(
   'rank',
   { 'x|input|a': kind.tensor },
   {},
@@ -61,7 +61,9 @@ export const rank: NamedFunction<[x: TensorLike], ['x|input|a']> = defineFunctio
 );
 
 /** How many elements there are, a scalar of int32 or `outType`, in traced functions that of the run; `x.size` gives it as a number. */
-export const size: NamedFunction<[x: TensorLike], ['x|input'], { outType?: DType }> = defineFunction(
+export const size: <D extends DType = 'int32'>(
+  ...args: Arguments<[x: TensorLike], ['x|input'], { outType?: D }>
+) => Tensor<Known<D>> = defineFunction<NamedFunction<[x: TensorLike], ['x|input'], { outType?: DType }>>(
   'size',
   { 'x|input': kind.tensor },
   { outType: kind.asIs },

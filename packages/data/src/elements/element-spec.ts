@@ -1,6 +1,7 @@
 // Dtypes and shapes of elements, in their structure.
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import {
+  type AnyTensor,
   type CompositeTensor,
   constant,
   type PartialShape,
@@ -68,7 +69,7 @@ export type ElementSpec =
 
 /** The elements that specs describe. */
 export type ElementOfSpec<E> = E extends TensorSpec
-  ? Tensor
+  ? AnyTensor
   : E extends DatasetSpec
     ? Dataset<unknown>
     : { -readonly [K in keyof E]: ElementOfSpec<E[K]> };

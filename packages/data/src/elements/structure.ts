@@ -1,6 +1,7 @@
 // Elements of datasets: tensors, and datasets (windows), in arrays and plain objects.
 import { InvalidArgumentError } from '@eagre/backend';
 import {
+  type AnyTensor,
   type CompositeTensor,
   type NDArrayLike,
   type Scalar,
@@ -35,14 +36,14 @@ export type ElementOf<S> = [Element] extends [S]
   : S extends CompositeTensor
     ? S
     : S extends Tensor | Variable | Scalar | TypedArray | NDArrayLike
-      ? Tensor
+      ? AnyTensor
       : // biome-ignore lint/suspicious/noExplicitAny: a dataset of whatever elements
         S extends Dataset<any>
         ? S
         : S extends readonly []
           ? []
           : S extends NestedScalars
-            ? Tensor
+            ? AnyTensor
             : { -readonly [K in keyof S]: ElementOf<S[K]> };
 
 /** What a leaf of an element is. */

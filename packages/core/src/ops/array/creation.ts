@@ -2,7 +2,7 @@
 import { type DType, InvalidArgumentError, storedNumber } from '@eagre/backend';
 import type { IntegerLike, ShapeLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
-import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { type Arguments, defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { context } from '../../dispatch/context.ts';
 import { defineOp, execute1, type Op, pair } from '../../dispatch/op.ts';
 import { uniform } from '../../dispatch/samples.ts';
@@ -32,7 +32,7 @@ import { constant } from '../../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, isFloating, isInteger } from '../../tensor/dtypes.ts';
 import { noValue } from '../../tensor/no-value.ts';
-import { emptyTensor, spaceOf, Tensor, uploaded } from '../../tensor/tensor.ts';
+import { emptyTensor, type Known, type OpenDType, spaceOf, Tensor, uploaded } from '../../tensor/tensor.ts';
 import { Variable } from '../../tensor/variable.ts';
 import { where } from '../elementwise/select.ts';
 import { rangeOp } from './iota.ts';
@@ -76,8 +76,13 @@ function filled(shape: Shape, value: number, dtype: DType, op: string): Tensor {
   return execute1(fillOp, [], { shape: to, dtype, value });
 }
 
+type OfShapeCall = NamedFunction<[shape: ShapeLike, dtype?: DType], ['shape', 'dtype']>;
+type OfShape = <D extends DType = 'float32'>(
+  ...args: Arguments<[shape: ShapeLike, dtype?: D], ['shape', 'dtype']>
+) => Tensor<Known<D>>;
+
 /** Zeros (false for bool, empty strings) of a shape; float32 by default. `tf.zeros([2, 3])` */
-export const zeros: NamedFunction<[shape: ShapeLike, dtype?: DType], ['shape', 'dtype']> = defineFunction(
+export const zeros: OfShape = defineFunction<OfShapeCall>(
   'zeros',
   { shape: kind.shape, dtype: kind.optional(kind.asIs) },
   {},
@@ -85,7 +90,7 @@ export const zeros: NamedFunction<[shape: ShapeLike, dtype?: DType], ['shape', '
 );
 
 /** Ones (true for bool) of a shape; float32 by default. */
-export const ones: NamedFunction<[shape: ShapeLike, dtype?: DType], ['shape', 'dtype']> = defineFunction(
+export const ones: OfShape = defineFunction<OfShapeCall>(
   'ones',
   { shape: kind.shape, dtype: kind.optional(kind.asIs) },
   {},
@@ -202,11 +207,19 @@ const UNKNOWN_BOUND =
  * `start`, `start + delta`, … as long as they are below `limit` (above it for a negative delta). `range(n)` counts from 0.
  * float32 for plain numbers, otherwise of the arguments' dtype by default: `tf.range(5, { dtype: 'int32' })`.
  */
-export const range: NamedFunction<
-  [start: Bound, limit?: Bound | null, delta?: Bound],
-  ['start', 'limit', 'delta'],
-  { dtype?: DType | undefined }
-> = defineFunction(
+export const range: <D extends DType = OpenDType>(
+  ...args: Arguments<
+    [start: Bound, limit?: Bound | null, delta?: Bound],
+    ['start', 'limit', 'delta'],
+    { dtype?: D | undefined }
+  >
+) => Tensor<Known<D>> = defineFunction<
+  NamedFunction<
+    [start: Bound, limit?: Bound | null, delta?: Bound],
+    ['start', 'limit', 'delta'],
+    { dtype?: DType | undefined }
+  >
+>(
   'range',
   { start: kind.asIs, limit: kind.asIs, delta: kind.asIs },
   { dtype: kind.asIs },

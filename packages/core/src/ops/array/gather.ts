@@ -510,7 +510,7 @@ const nonzeroOp: Op = defineOp({
 });
 
 /** The coordinates of the elements that are true or not 0: int64 [n, rank], in row-major order. TensorFlow's `tf.where(x)`. */
-export const nonzero: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
+export const nonzero: NamedFunction<[x: TensorLike], ['x'], unknown, Tensor<'int64'>> = defineFunction(
   'nonzero',
   { x: kind.tensor },
   {},

@@ -1,7 +1,7 @@
 import { type DType, InvalidArgumentError, isComplex, UnimplementedError } from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
-import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { type Arguments, defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkOneOf, shown } from '../../arguments/checks.ts';
 import { defineOp, execute, type GradFn, type Op, type OpSpec } from '../../dispatch/op.ts';
 import { distinct, integers, values } from '../../dispatch/samples.ts';
@@ -62,12 +62,16 @@ const asDType = (x: Tensor, dtype: DType): Tensor => (x.dtype === dtype ? x : x.
  * @param options.sorted accepted for TensorFlow's sake; the values are always sorted.
  * @param options.indexType the indices' dtype: int16, int32 (if left out) or int64.
  */
-export const topK: NamedFunction<
-  [x: TensorLike, k?: IntegerLike],
-  ['x|input', 'k'],
-  { sorted?: boolean; indexType?: 'int16' | 'int32' | 'int64' },
-  { values: Tensor; indices: Tensor }
-> = defineFunction(
+export const topK: <I extends 'int16' | 'int32' | 'int64' = 'int32'>(
+  ...args: Arguments<[x: TensorLike, k?: IntegerLike], ['x|input', 'k'], { sorted?: boolean; indexType?: I }>
+) => { values: Tensor; indices: Tensor<I> } = defineFunction<
+  NamedFunction<
+    [x: TensorLike, k?: IntegerLike],
+    ['x|input', 'k'],
+    { sorted?: boolean; indexType?: 'int16' | 'int32' | 'int64' },
+    { values: Tensor; indices: Tensor }
+  >
+>(
   'topK',
   { 'x|input': kind.tensor, k: kind.size },
   { sorted: kind.asIs, indexType: kind.asIs },
@@ -126,7 +130,8 @@ export const sort: NamedFunction<
 export const argSort: NamedFunction<
   [x: TensorLike, axis?: IntegerLike],
   ['x|values', 'axis'],
-  { direction?: SortDirection }
+  { direction?: SortDirection },
+  Tensor<'int32'>
 > = defineFunction(
   'argSort',
   { 'x|values': kind.tensor, axis: kind.axis },
@@ -158,12 +163,16 @@ const uniqueOp: Op = defineOp({
  * list, and how often each value occurs (both int32, or `outIdx`: int64). Zeros are equal, whatever their sign, and a NaN equals nothing, not even itself.
  * Computed on the host.
  */
-export const unique: NamedFunction<
-  [x: TensorLike],
-  ['x'],
-  { outIdx?: 'int32' | 'int64' },
-  { values: Tensor; indices: Tensor; counts: Tensor }
-> = defineFunction('unique', { x: kind.tensor }, { outIdx: kind.asIs }, (x, { outIdx = 'int32' }) => {
+export const unique: <I extends 'int32' | 'int64' = 'int32'>(
+  ...args: Arguments<[x: TensorLike], ['x'], { outIdx?: I }>
+) => { values: Tensor; indices: Tensor<I>; counts: Tensor<I> } = defineFunction<
+  NamedFunction<
+    [x: TensorLike],
+    ['x'],
+    { outIdx?: 'int32' | 'int64' },
+    { values: Tensor; indices: Tensor; counts: Tensor }
+  >
+>('unique', { x: kind.tensor }, { outIdx: kind.asIs }, (x, { outIdx = 'int32' }) => {
   checkOneOf(outIdx, ['int32', 'int64'], 'outIdx', 'Unique');
   const t = toTensor(x);
   if (t.rank !== 1)

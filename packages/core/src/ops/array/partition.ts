@@ -3,7 +3,7 @@
 import { InvalidArgumentError, OutOfRangeError } from '@eagre/backend';
 import type { IntegerLike, ShapeLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
-import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { type Arguments, defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkOneOf } from '../../arguments/checks.ts';
 import { checkValues } from '../../dispatch/checked-values.ts';
 import { pair } from '../../dispatch/op.ts';
@@ -204,11 +204,19 @@ function placesIn(rows: Tensor, values: Tensor, side: 'left' | 'right'): Tensor 
  * The places where values [..., m] would have to be put into sorted rows [..., n] for these to stay sorted: before those that are equal
  * (`left`, the default) or behind them (`right`). int32 by default.
  */
-export const searchsorted: NamedFunction<
-  [sortedSequence: TensorLike, values: TensorLike],
-  ['sortedSequence', 'values'],
-  { readonly side?: 'left' | 'right'; readonly outType?: 'int32' | 'int64' }
-> = /* @__PURE__ */ defineFunction(
+export const searchsorted: <I extends 'int32' | 'int64' = 'int32'>(
+  ...args: Arguments<
+    [sortedSequence: TensorLike, values: TensorLike],
+    ['sortedSequence', 'values'],
+    { readonly side?: 'left' | 'right'; readonly outType?: I }
+  >
+) => Tensor<I> = /* @__PURE__ */ defineFunction<
+  NamedFunction<
+    [sortedSequence: TensorLike, values: TensorLike],
+    ['sortedSequence', 'values'],
+    { readonly side?: 'left' | 'right'; readonly outType?: 'int32' | 'int64' }
+  >
+>(
   'searchsorted',
   { sortedSequence: kind.tensor, values: kind.tensor },
   { side: kind.asIs, outType: kind.asIs },

@@ -2,7 +2,7 @@
 import { InvalidArgumentError, isComplex, MAX_RANK } from '@eagre/backend';
 import type { IntegerLike, IntegersLike, PairsLike, ShapeLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
-import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { type Arguments, defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { defineOp, execute1, kernelFor, type Op, opHooks, sumTo } from '../../dispatch/op.ts';
 import { distinct, integers, uniform } from '../../dispatch/samples.ts';
 import { symbolicTensor } from '../../dispatch/symbolic.ts';
@@ -109,17 +109,18 @@ export const stopGradient: NamedFunction<[x: TensorLike], ['x|input']> = defineF
 );
 
 /** The dimensions as a tensor of rank 1, int32 or `outType`: int64; `x.shape` gives them as numbers. */
-export const shapeOf: NamedFunction<[x: TensorLike], ['x|input'], { outType?: 'int32' | 'int64' }> =
-  defineFunction(
-    'shapeOf',
-    { 'x|input': kind.tensor },
-    { outType: kind.asIs },
-    (x, { outType = 'int32' }) => {
-      checkDType(outType, 'index', 'outType', 'Shape');
-      const shape = execute1(shapeOp, [toTensor(x)]);
-      return outType === 'int32' ? shape : opHooks.cast(shape, outType);
-    },
-  );
+export const shapeOf: <I extends 'int32' | 'int64' = 'int32'>(
+  ...args: Arguments<[x: TensorLike], ['x|input'], { outType?: I }>
+) => Tensor<I> = defineFunction<NamedFunction<[x: TensorLike], ['x|input'], { outType?: 'int32' | 'int64' }>>(
+  'shapeOf',
+  { 'x|input': kind.tensor },
+  { outType: kind.asIs },
+  (x, { outType = 'int32' }) => {
+    checkDType(outType, 'index', 'outType', 'Shape');
+    const shape = execute1(shapeOp, [toTensor(x)]);
+    return outType === 'int32' ? shape : opHooks.cast(shape, outType);
+  },
+);
 
 /**
  * The same values, in row-major order, in another shape; no copy is made. One dimension may be -1 and is computed from the rest.

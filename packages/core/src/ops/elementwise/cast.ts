@@ -10,13 +10,14 @@ import {
   type NumericDType,
 } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
-import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { type Arguments, defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { defineElementwise, defineOp, execute1, type Op, opHooks } from '../../dispatch/op.ts';
 import { bools, integers, uniform } from '../../dispatch/samples.ts';
 import { dims } from '../../shapes/dims.ts';
 import { show, showShape } from '../../shapes/shape.ts';
 import { ofStrings, type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, dtypeGroups, hasGradient } from '../../tensor/dtypes.ts';
+import type { Known, Tensor } from '../../tensor/tensor.ts';
 import { checkRank } from '../array/moving.ts';
 import { identity } from '../array/shaping.ts';
 
@@ -41,7 +42,9 @@ const castOp: Op = defineElementwise({
  * others lose their imaginary part, to bool too, as in TensorFlow.
  * @throws InvalidArgumentError from or to string.
  */
-export const cast: NamedFunction<[x: TensorLike, dtype: DType], ['x', 'dtype']> = defineFunction(
+export const cast: <D extends DType>(
+  ...args: Arguments<[x: TensorLike, dtype: D], ['x', 'dtype']>
+) => Tensor<Known<D>> = defineFunction<NamedFunction<[x: TensorLike, dtype: DType], ['x', 'dtype']>>(
   'cast',
   { x: kind.tensor, dtype: kind.asIs },
   {},

@@ -1,4 +1,10 @@
-import { type BinaryFunction, defineBinary, defineUnary, type UnaryFunction } from '../../dispatch/op.ts';
+import {
+  type BinaryFunction,
+  type BinaryNames,
+  defineBinary,
+  defineUnary,
+  type UnaryFunction,
+} from '../../dispatch/op.ts';
 import { portable, tracesForFile } from '../../dispatch/portable.ts';
 import { bools, integers, type Sample, uniform } from '../../dispatch/samples.ts';
 import { knownTensor } from '../../dispatch/symbolic.ts';
@@ -10,6 +16,9 @@ import { knownStrings } from '../strings/known-strings.ts';
 
 type UnaryBody = Parameters<typeof defineUnary>[0]['scalar'];
 type BinaryBody = Parameters<typeof defineBinary>[0]['scalar'];
+
+type Comparison = BinaryFunction<BinaryNames, Tensor<'bool'>>;
+type Test = UnaryFunction<'x', Tensor<'bool'>>;
 
 const isBool = 'the result is bool';
 const OF_INTEGERS = 'integers have no gradient';
@@ -50,7 +59,7 @@ const ofStrings =
   };
 
 /** Whether a = b, element-wise, of strings too. NaN equals nothing. */
-export const equal: BinaryFunction = defineBinary({
+export const equal: Comparison = defineBinary({
   name: 'Equal',
   dtypes: 'any',
   samples: () => [...comparable(), { inputs: [bools([6]), bools([6])] }],
@@ -59,7 +68,7 @@ export const equal: BinaryFunction = defineBinary({
   notDifferentiable: isBool,
 });
 /** Whether a ≠ b, element-wise, of strings too. NaN differs from everything, itself included. */
-export const notEqual: BinaryFunction = defineBinary({
+export const notEqual: Comparison = defineBinary({
   name: 'NotEqual',
   dtypes: 'any',
   samples: () => [...comparable(), { inputs: [bools([6]), bools([6])] }],
@@ -71,13 +80,13 @@ const comparison = /* @__NO_SIDE_EFFECTS__ */ (name: string, scalar: BinaryBody)
   defineBinary({ name, dtypes: 'numeric', samples: comparable, scalar, notDifferentiable: isBool });
 
 /** Whether a < b, element-wise. */
-export const less: BinaryFunction = comparison('Less', (s, a, b) => s.lt(a, b));
+export const less: Comparison = comparison('Less', (s, a, b) => s.lt(a, b));
 /** Whether a ≤ b, element-wise. */
-export const lessEqual: BinaryFunction = comparison('LessEqual', (s, a, b) => s.le(a, b));
+export const lessEqual: Comparison = comparison('LessEqual', (s, a, b) => s.le(a, b));
 /** Whether a > b, element-wise. */
-export const greater: BinaryFunction = comparison('Greater', (s, a, b) => s.gt(a, b));
+export const greater: Comparison = comparison('Greater', (s, a, b) => s.gt(a, b));
 /** Whether a ≥ b, element-wise. */
-export const greaterEqual: BinaryFunction = comparison('GreaterEqual', (s, a, b) => s.ge(a, b));
+export const greaterEqual: Comparison = comparison('GreaterEqual', (s, a, b) => s.ge(a, b));
 
 // ---- kinds of floats
 
@@ -89,11 +98,11 @@ const kindOfFloat = /* @__NO_SIDE_EFFECTS__ */ (name: string, scalar: UnaryBody)
   defineUnary({ name, samples: unusual, scalar, notDifferentiable: isBool });
 
 /** Whether x is NaN, element-wise. */
-export const isNan: UnaryFunction = kindOfFloat('IsNan', (s, x) => s.isNaN(x));
+export const isNan: Test = kindOfFloat('IsNan', (s, x) => s.isNaN(x));
 /** Whether x is infinite, element-wise. */
-export const isInf: UnaryFunction = kindOfFloat('IsInf', (s, x) => s.isInf(x));
+export const isInf: Test = kindOfFloat('IsInf', (s, x) => s.isInf(x));
 /** Whether x is neither infinite nor NaN, element-wise. */
-export const isFinite: UnaryFunction = kindOfFloat('IsFinite', (s, x) => s.isFinite(x));
+export const isFinite: Test = kindOfFloat('IsFinite', (s, x) => s.isFinite(x));
 
 // ---- truth values
 
@@ -101,13 +110,13 @@ const defineLogical = /* @__NO_SIDE_EFFECTS__ */ (name: string, scalar: BinaryBo
   defineBinary({ name, dtypes: 'bool', scalar, notDifferentiable: isBool });
 
 /** Whether a and b, element-wise, of bools. */
-export const logicalAnd: BinaryFunction = defineLogical('LogicalAnd', (s, a, b) => s.and(a, b));
+export const logicalAnd: Comparison = defineLogical('LogicalAnd', (s, a, b) => s.and(a, b));
 /** Whether a or b or both, element-wise, of bools. */
-export const logicalOr: BinaryFunction = defineLogical('LogicalOr', (s, a, b) => s.or(a, b));
+export const logicalOr: Comparison = defineLogical('LogicalOr', (s, a, b) => s.or(a, b));
 /** Whether either a or b, element-wise, of bools. */
-export const logicalXor: BinaryFunction = defineLogical('LogicalXor', (s, a, b) => s.xor(a, b));
+export const logicalXor: Comparison = defineLogical('LogicalXor', (s, a, b) => s.xor(a, b));
 /** Whether not x, element-wise, of bools. */
-export const logicalNot: UnaryFunction = defineUnary({
+export const logicalNot: Test = defineUnary({
   name: 'LogicalNot',
   dtypes: 'bool',
   scalar: (s, x) => s.not(x),

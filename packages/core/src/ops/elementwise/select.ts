@@ -29,16 +29,20 @@ const selectOp: Op = defineElementwise({
     ];
   },
 });
+type WhereCall = NamedFunction<
+  [condition: TensorLike, x?: TensorLike | null, y?: TensorLike | null],
+  ['condition', 'x', 'y']
+>;
+interface Where extends WhereCall {
+  (condition: TensorLike): Tensor<'int64'>;
+}
 /**
  * x where the condition holds, else y. All three broadcast; x and y are promoted to one dtype. Without x and y, the coordinates of
  * the elements that are true or not 0, as of `nonzero`: int64 [n, rank].
  * @param condition a bool tensor, such as `x.greater(0)`.
  * @throws InvalidArgumentError when the condition is not bool, the shapes do not broadcast, or one of x and y is missing.
  */
-export const where: NamedFunction<
-  [condition: TensorLike, x?: TensorLike | null, y?: TensorLike | null],
-  ['condition', 'x', 'y']
-> = defineFunction(
+export const where: Where = defineFunction<WhereCall>(
   'where',
   { condition: kind.tensor, x: kind.optional(kind.tensor), y: kind.optional(kind.tensor) },
   {},

@@ -11,7 +11,7 @@ import { atMost } from '../../shapes/shape-env.ts';
 import { differs } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
-import type { Tensor } from '../../tensor/tensor.ts';
+import type { AnyTensor, Tensor } from '../../tensor/tensor.ts';
 import { real } from '../elementwise/complex.ts';
 import { adjointOf, adjointTimes, ofReal, timesAdjoint, withAdjoints } from './adjoint.ts';
 import { diag, diagPart, matmul, setDiag } from './linalg.ts';
@@ -159,7 +159,7 @@ export interface SvdOptions<UV extends boolean = boolean> {
   readonly computeUV?: UV;
 }
 /** Singular values [..., k], left vectors [..., m, k] and right vectors [..., n, k], as columns. */
-export type SvdResult = [s: Tensor, u: Tensor, v: Tensor];
+export type SvdResult = [s: AnyTensor, u: AnyTensor, v: AnyTensor];
 /** The function `svd`: with `computeUV: false` one tensor, otherwise three. */
 export interface SvdFunction {
   (...args: Arguments<[tensor: TensorLike], ['tensor'], SvdOptions<true>>): SvdResult;

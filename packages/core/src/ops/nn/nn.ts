@@ -214,7 +214,9 @@ export const embeddingLookup: NamedFunction<
 /** For each example whether the target class (int32 or int64 [n]) is among the k largest of its predictions [n, classes]. */
 export const inTopK: NamedFunction<
   [targets: TensorLike, predictions: TensorLike, k: IntegerLike],
-  ['targets', 'predictions', 'k']
+  ['targets', 'predictions', 'k'],
+  unknown,
+  Tensor<'bool'>
 > = /* @__PURE__ */ defineFunction(
   'nn.inTopK',
   { targets: kind.tensor, predictions: kind.tensor, k: kind.integer },

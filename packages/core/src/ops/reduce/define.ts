@@ -9,10 +9,11 @@ import type { Tensor } from '../../tensor/tensor.ts';
 import { type ReduceOptions, reduceBy } from '../array/axes.ts';
 
 /** A function of a tensor and the axes that are reduced: one, several, or all (`null` by default). */
-export type Reduction = NamedFunction<
+export type Reduction<R = Tensor> = NamedFunction<
   [x: TensorLike, axis?: AxisLike],
   ['x|inputTensor|a', 'axis'],
-  ReduceOptions
+  ReduceOptions,
+  R
 >;
 
 /** Declares one. @param reduce the op, or what calls ops. */

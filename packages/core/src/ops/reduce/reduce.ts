@@ -1,7 +1,7 @@
 import { type DType, InvalidArgumentError, isComplex, type KernelName } from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
-import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { type Arguments, defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { defineOp, execute1, type GradContext, type GradFn, type Op, opHooks } from '../../dispatch/op.ts';
 import { bools, distinct, integers, type Sample, type SampleInput, uniform } from '../../dispatch/samples.ts';
 import { type Dim, productOf } from '../../shapes/dim.ts';
@@ -189,12 +189,16 @@ const argMaxOp: Op = definePosition('ArgMax');
 /** The first position of the smallest value along an axis; NaN is passed over. */
 const argMinOp: Op = definePosition('ArgMin');
 
-export interface PositionOptions {
+export interface PositionOptions<D extends 'int32' | 'int64' = 'int32' | 'int64'> {
   /** Of the result; int64 by default. */
-  readonly dtype?: 'int32' | 'int64';
+  readonly dtype?: D;
   /** TensorFlow's name of `dtype`. */
-  readonly outputType?: 'int32' | 'int64';
+  readonly outputType?: D;
 }
+type PositionCall = NamedFunction<[x: TensorLike, axis?: IntegerLike], ['x|input', 'axis'], PositionOptions>;
+type PositionFunction = <D extends 'int32' | 'int64' = 'int64'>(
+  ...args: Arguments<[x: TensorLike, axis?: IntegerLike], ['x|input', 'axis'], PositionOptions<D>>
+) => Tensor<D>;
 function position(op: Op, x: TensorLike, axis: number, options: PositionOptions): Tensor {
   const dtype = options.dtype ?? options.outputType ?? 'int64';
   const given = toTensor(x);
@@ -207,22 +211,14 @@ function position(op: Op, x: TensorLike, axis: number, options: PositionOptions)
  * otherwise, so that `array()` holds bigints: compare with `1n`, or ask for `{ dtype: 'int32' }`.
  * @param axis 0 by default, as in TensorFlow (NumPy would look at all elements).
  */
-export const argMax: NamedFunction<
-  [x: TensorLike, axis?: IntegerLike],
-  ['x|input', 'axis'],
-  PositionOptions
-> = defineFunction(
+export const argMax: PositionFunction = defineFunction<PositionCall>(
   'argMax',
   { 'x|input': kind.tensor, axis: kind.axis },
   { dtype: kind.asIs, outputType: kind.asIs },
   (x, axis: number = 0, options) => position(argMaxOp, x, axis, options),
 );
 /** The first position of the smallest value along one axis (0 by default); NaN is passed over. The result is int64 as of `argMax`: `array()` holds bigints. */
-export const argMin: NamedFunction<
-  [x: TensorLike, axis?: IntegerLike],
-  ['x|input', 'axis'],
-  PositionOptions
-> = defineFunction(
+export const argMin: PositionFunction = defineFunction<PositionCall>(
   'argMin',
   { 'x|input': kind.tensor, axis: kind.axis },
   { dtype: kind.asIs, outputType: kind.asIs },
@@ -239,7 +235,7 @@ const allOp: Op = defineReduction({
   notDifferentiable: 'the result is bool',
 });
 /** Whether all bools over one axis, several, or all (`null`) are true. */
-export const all: Reduction = defineReduced('all', allOp);
+export const all: Reduction<Tensor<'bool'>> = defineReduced('all', allOp);
 /** Whether any bool over axes is true; false for none. */
 const anyOp: Op = defineReduction({
   name: 'Any',
@@ -248,4 +244,4 @@ const anyOp: Op = defineReduction({
   notDifferentiable: 'the result is bool',
 });
 /** Whether any bool over one axis, several, or all (`null`) is true. */
-export const any: Reduction = defineReduced('any', anyOp);
+export const any: Reduction<Tensor<'bool'>> = defineReduced('any', anyOp);

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, isComplex } from '@eagre/backend';
 import type { AxisLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
-import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { type Arguments, defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { type Attrs, defineOp, execute, execute1, type Op, pair } from '../../dispatch/op.ts';
 import { integers, type Sample, uniform, values } from '../../dispatch/samples.ts';
 import { symbolic } from '../../dispatch/symbolic.ts';
@@ -304,11 +304,19 @@ const countNonzeroOp: Op = defineOp({
  * How many elements over one axis, several, or all (`null`) are not 0; of bools, how many are true.
  * @param options.dtype of the result; int64 by default.
  */
-export const countNonzero: NamedFunction<
-  [x: TensorLike, axis?: AxisLike],
-  ['x|input', 'axis'],
-  ReduceOptions & { readonly dtype?: 'int32' | 'int64' }
-> = defineFunction(
+export const countNonzero: <I extends 'int32' | 'int64' = 'int64'>(
+  ...args: Arguments<
+    [x: TensorLike, axis?: AxisLike],
+    ['x|input', 'axis'],
+    ReduceOptions & { readonly dtype?: I }
+  >
+) => Tensor<I> = defineFunction<
+  NamedFunction<
+    [x: TensorLike, axis?: AxisLike],
+    ['x|input', 'axis'],
+    ReduceOptions & { readonly dtype?: 'int32' | 'int64' }
+  >
+>(
   'countNonzero',
   { 'x|input': kind.tensor, axis: kind.axes },
   { keepdims: kind.asIs, dtype: kind.asIs },

@@ -2,14 +2,14 @@
 import { type DType, dtypeTraits, InvalidArgumentError, isComplex, type TypedArray } from '@eagre/backend';
 import type { IntegerLike, IntegersLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
-import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
+import { type Arguments, defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkCount, checkOneOf, shown } from '../../arguments/checks.ts';
 import { portableEach, type TypedAttr } from '../../dispatch/portable.ts';
 import { complexAt } from '../../tensor/complex-numbers.ts';
 import { constant } from '../../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { isFloating } from '../../tensor/dtypes.ts';
-import { hostValues, type Tensor } from '../../tensor/tensor.ts';
+import { hostValues, type Known, type Tensor } from '../../tensor/tensor.ts';
 import { formatFloat, formatInteger, type NumberFormat } from './c-format.ts';
 import { fingerprint64, keyedHash, plainHash } from './hashes.ts';
 import { onKnown, stringsOf, toStrings } from './known-strings.ts';
@@ -32,35 +32,39 @@ export interface AsStringOptions {
  * Numbers as strings, as C's printf writes them: '%d' for integers, '%f' for floats, true and false for bools.
  * @throws InvalidArgumentError for options that the dtype does not have
  */
-export const asString: NamedFunction<[input: TensorLike], ['input'], AsStringOptions> =
-  /* @__PURE__ */ defineFunction(
-    'strings.asString',
-    { input: kind.tensor },
-    { precision: kind.asIs, scientific: kind.asIs, shortest: kind.asIs, width: kind.asIs, fill: kind.asIs },
-    (input, options) => {
-      const x = toTensor(input);
-      const write = writer(x.dtype, options);
-      const inOps = (given: Tensor): Tensor =>
-        portableEach('AsString', [given], 'string', {
-          T: { kind: 'type', value: given.dtype },
-          precision: { kind: 'int', value: options.precision ?? -1 },
-          scientific: { kind: 'bool', value: options.scientific ?? false },
-          shortest: { kind: 'bool', value: options.shortest ?? false },
-          width: { kind: 'int', value: options.width ?? -1 },
-          fill: { kind: 'text', value: options.fill ?? '' },
-        });
-      const texts = (known: Tensor): Tensor => {
-        const values: ArrayLike<number | bigint | string> =
-          known.dtype === 'string' ? known.strings() : (hostValues(known) as ArrayLike<number | bigint>);
-        return stringsOf(
-          Array.from({ length: known.size }, (_, i) => write(values, i)),
-          known.shape,
-          'AsString',
-        );
-      };
-      return onKnown('AsString', [x], texts, inOps);
-    },
-  );
+export const asString: NamedFunction<
+  [input: TensorLike],
+  ['input'],
+  AsStringOptions,
+  Tensor<'string'>
+> = /* @__PURE__ */ defineFunction(
+  'strings.asString',
+  { input: kind.tensor },
+  { precision: kind.asIs, scientific: kind.asIs, shortest: kind.asIs, width: kind.asIs, fill: kind.asIs },
+  (input, options) => {
+    const x = toTensor(input);
+    const write = writer(x.dtype, options);
+    const inOps = (given: Tensor): Tensor =>
+      portableEach('AsString', [given], 'string', {
+        T: { kind: 'type', value: given.dtype },
+        precision: { kind: 'int', value: options.precision ?? -1 },
+        scientific: { kind: 'bool', value: options.scientific ?? false },
+        shortest: { kind: 'bool', value: options.shortest ?? false },
+        width: { kind: 'int', value: options.width ?? -1 },
+        fill: { kind: 'text', value: options.fill ?? '' },
+      });
+    const texts = (known: Tensor): Tensor => {
+      const values: ArrayLike<number | bigint | string> =
+        known.dtype === 'string' ? known.strings() : (hostValues(known) as ArrayLike<number | bigint>);
+      return stringsOf(
+        Array.from({ length: known.size }, (_, i) => write(values, i)),
+        known.shape,
+        'AsString',
+      );
+    };
+    return onKnown('AsString', [x], texts, inOps);
+  },
+);
 
 type Values = ArrayLike<number | bigint | string>;
 
@@ -98,27 +102,25 @@ const NUMBERS: readonly DType[] = ['float32', 'float64', 'int32', 'int64', 'uint
  * The numbers in strings, float32 unless `outType` says otherwise. Spaces around them do not matter.
  * @throws InvalidArgumentError for a string that is no number, or none that the dtype can hold
  */
-export const toNumber: NamedFunction<[input: TensorLike, outType?: DType], ['input', 'outType']> =
-  /* @__PURE__ */ defineFunction(
-    'strings.toNumber',
-    { input: kind.tensor, outType: kind.asIs },
-    {},
-    (input, outType = 'float32') => {
-      checkOneOf(outType, NUMBERS, 'outType', 'StringToNumber');
-      const numbersIn = (x: Tensor): Tensor => {
-        const numbers = x.strings().map((text) => {
-          const number = numberOf(text, outType);
-          if (number !== undefined) return number;
-          throw new InvalidArgumentError(`${shown(text)} is no number of ${outType}`, 'StringToNumber');
-        });
-        return constant(numbers as number[], outType, { shape: x.shape });
-      };
-      const strings = toStrings(input, 'input', 'StringToNumber');
-      return onKnown('StringToNumber', [strings], numbersIn, (x) =>
-        portableEach('StringToNumber', [x], outType, { out_type: { kind: 'type', value: outType } }),
-      );
-    },
+export const toNumber: <D extends DType = 'float32'>(
+  ...args: Arguments<[input: TensorLike, outType?: D], ['input', 'outType']>
+) => Tensor<Known<D>> = /* @__PURE__ */ defineFunction<
+  NamedFunction<[input: TensorLike, outType?: DType], ['input', 'outType']>
+>('strings.toNumber', { input: kind.tensor, outType: kind.asIs }, {}, (input, outType = 'float32') => {
+  checkOneOf(outType, NUMBERS, 'outType', 'StringToNumber');
+  const numbersIn = (x: Tensor): Tensor => {
+    const numbers = x.strings().map((text) => {
+      const number = numberOf(text, outType);
+      if (number !== undefined) return number;
+      throw new InvalidArgumentError(`${shown(text)} is no number of ${outType}`, 'StringToNumber');
+    });
+    return constant(numbers as number[], outType, { shape: x.shape });
+  };
+  const strings = toStrings(input, 'input', 'StringToNumber');
+  return onKnown('StringToNumber', [strings], numbersIn, (x) =>
+    portableEach('StringToNumber', [x], outType, { out_type: { kind: 'type', value: outType } }),
   );
+});
 
 /** An int64 for each string. */
 export function integersOfStrings(
@@ -153,7 +155,12 @@ function buckets(
   );
 }
 
-type Buckets = NamedFunction<[input: TensorLike, numBuckets: IntegerLike], ['input', 'numBuckets']>;
+type Buckets = NamedFunction<
+  [input: TensorLike, numBuckets: IntegerLike],
+  ['input', 'numBuckets'],
+  unknown,
+  Tensor<'int64'>
+>;
 
 /** Strings as numbers below `numBuckets` (int64), by the hash that TensorFlow used first. Not for new programs. */
 export const toHashBucket: Buckets = /* @__PURE__ */ defineFunction(
@@ -174,7 +181,9 @@ export const toHashBucketFast: Buckets = /* @__PURE__ */ defineFunction(
 /** Strings as numbers below `numBuckets` (int64), by SipHash-2-4 with a key of two integers, which may be bigints. */
 export const toHashBucketStrong: NamedFunction<
   [input: TensorLike, numBuckets: IntegerLike, key: IntegersLike],
-  ['input', 'numBuckets', 'key']
+  ['input', 'numBuckets', 'key'],
+  unknown,
+  Tensor<'int64'>
 > = /* @__PURE__ */ defineFunction(
   'strings.toHashBucketStrong',
   { input: kind.tensor, numBuckets: kind.integer, key: kind.asIs },

@@ -28,7 +28,9 @@ export function joined(texts: readonly string[], separator: string): string {
 /** Strings of several tensors, one behind the other. The tensors have one shape; scalars stand for all of its elements. */
 export const join: NamedFunction<
   [inputs: readonly TensorLike[], separator?: string],
-  ['inputs', 'separator']
+  ['inputs', 'separator'],
+  unknown,
+  Tensor<'string'>
 > = /* @__PURE__ */ defineFunction(
   'strings.join',
   { inputs: kind.tensors, separator: kind.asIs },
@@ -194,7 +196,8 @@ const shownTensor = (x: Tensor): Printed => ({
 export const format: NamedFunction<
   [template: string, inputs: TensorLike | readonly TensorLike[]],
   ['template', 'inputs'],
-  FormatOptions
+  FormatOptions,
+  Tensor<'string'>
 > = /* @__PURE__ */ defineFunction(
   'strings.format',
   { template: kind.asIs, inputs: kind.asIs },

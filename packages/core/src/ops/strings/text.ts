@@ -19,7 +19,12 @@ export type StringUnit = 'BYTE' | 'UTF8_CHAR';
 /** Which letters change: those of ASCII, or all. */
 export type CaseEncoding = '' | 'utf-8';
 
-type CaseFunction = NamedFunction<[input: TensorLike, encoding?: CaseEncoding], ['input', 'encoding']>;
+type CaseFunction = NamedFunction<
+  [input: TensorLike, encoding?: CaseEncoding],
+  ['input', 'encoding'],
+  unknown,
+  Tensor<'string'>
+>;
 
 /** Small letters instead of the large ones of ASCII. */
 export const lowerAscii = (text: string): string =>
@@ -52,17 +57,18 @@ export const upper: CaseFunction = /* @__PURE__ */ cased('strings.upper', 'Strin
 );
 
 /** Strings without the spaces of ASCII at their ends. */
-export const strip: NamedFunction<[input: TensorLike], ['input']> = /* @__PURE__ */ defineFunction(
-  'strings.strip',
-  { input: kind.tensor },
-  {},
-  (input) =>
-    mapStrings(
-      toStrings(input, 'input', 'StringStrip'),
-      'StringStrip',
-      (text) => text.replace(/^[ \t\n\v\f\r]+|[ \t\n\v\f\r]+$/g, ''),
-      (texts) => portableEach('StringStrip', [texts], 'string'),
-    ),
+export const strip: NamedFunction<
+  [input: TensorLike],
+  ['input'],
+  unknown,
+  Tensor<'string'>
+> = /* @__PURE__ */ defineFunction('strings.strip', { input: kind.tensor }, {}, (input) =>
+  mapStrings(
+    toStrings(input, 'input', 'StringStrip'),
+    'StringStrip',
+    (text) => text.replace(/^[ \t\n\v\f\r]+|[ \t\n\v\f\r]+$/g, ''),
+    (texts) => portableEach('StringStrip', [texts], 'string'),
+  ),
 );
 
 const UNITS: readonly StringUnit[] = ['BYTE', 'UTF8_CHAR'];
@@ -70,25 +76,29 @@ const UNITS: readonly StringUnit[] = ['BYTE', 'UTF8_CHAR'];
 const isStart = (byte: number): boolean => (byte & 0xc0) !== 0x80;
 
 /** How long strings are (int32): in bytes, or in characters of UTF-8. */
-export const length: NamedFunction<[input: TensorLike, unit?: StringUnit], ['input', 'unit']> =
-  /* @__PURE__ */ defineFunction(
-    'strings.length',
-    { input: kind.tensor, unit: kind.asIs },
-    {},
-    (input, unit: StringUnit = 'BYTE') => {
-      checkOneOf(unit, UNITS, 'unit', 'StringLength');
-      const lengthOf = (text: string): number => {
-        const bytes = bytesOf(text);
-        return unit === 'BYTE' ? bytes.length : bytes.reduce((n, byte) => n + (isStart(byte) ? 1 : 0), 0);
-      };
-      return onKnown(
-        'StringLength',
-        [toStrings(input, 'input', 'StringLength')],
-        (x) => constant({ data: Int32Array.from(x.strings(), lengthOf), shape: x.shape }),
-        (x) => portableEach('StringLength', [x], 'int32', { unit: { kind: 'text', value: unit } }),
-      );
-    },
-  );
+export const length: NamedFunction<
+  [input: TensorLike, unit?: StringUnit],
+  ['input', 'unit'],
+  unknown,
+  Tensor<'int32'>
+> = /* @__PURE__ */ defineFunction(
+  'strings.length',
+  { input: kind.tensor, unit: kind.asIs },
+  {},
+  (input, unit: StringUnit = 'BYTE') => {
+    checkOneOf(unit, UNITS, 'unit', 'StringLength');
+    const lengthOf = (text: string): number => {
+      const bytes = bytesOf(text);
+      return unit === 'BYTE' ? bytes.length : bytes.reduce((n, byte) => n + (isStart(byte) ? 1 : 0), 0);
+    };
+    return onKnown(
+      'StringLength',
+      [toStrings(input, 'input', 'StringLength')],
+      (x) => constant({ data: Int32Array.from(x.strings(), lengthOf), shape: x.shape }),
+      (x) => portableEach('StringLength', [x], 'int32', { unit: { kind: 'text', value: unit } }),
+    );
+  },
+);
 
 /**
  * Parts of strings: from `pos`, which counts from the end where it is negative, at most `len` bytes or characters, all that follow where it
@@ -97,7 +107,9 @@ export const length: NamedFunction<[input: TensorLike, unit?: StringUnit], ['inp
  */
 export const substr: NamedFunction<
   [input: TensorLike, pos: TensorLike, len: TensorLike, unit?: StringUnit],
-  ['input', 'pos', 'len', 'unit']
+  ['input', 'pos', 'len', 'unit'],
+  unknown,
+  Tensor<'string'>
 > = /* @__PURE__ */ defineFunction(
   'strings.substr',
   { input: kind.tensor, pos: kind.tensor, len: kind.tensor, unit: kind.asIs },
@@ -149,22 +161,26 @@ function charactersFrom(text: string, at: number, count: number): string {
 }
 
 /** Whether whole strings match a pattern, in RE2's syntax. The pattern may be a scalar tensor. */
-export const regexFullMatch: NamedFunction<[input: TensorLike, pattern: TensorLike], ['input', 'pattern']> =
-  /* @__PURE__ */ defineFunction(
-    'strings.regexFullMatch',
-    { input: kind.tensor, pattern: kind.tensor },
-    {},
-    (input, pattern) => {
-      const text = scalarText(pattern, 'pattern', 'RegexFullMatch');
-      const matches = matcher(text, 'RegexFullMatch');
-      return onKnown(
-        'RegexFullMatch',
-        [toStrings(input, 'input', 'RegexFullMatch')],
-        (x) => constant(x.strings().map(matches), 'bool', { shape: x.shape }),
-        (x) => portableEach('StaticRegexFullMatch', [x], 'bool', { pattern: { kind: 'text', value: text } }),
-      );
-    },
-  );
+export const regexFullMatch: NamedFunction<
+  [input: TensorLike, pattern: TensorLike],
+  ['input', 'pattern'],
+  unknown,
+  Tensor<'bool'>
+> = /* @__PURE__ */ defineFunction(
+  'strings.regexFullMatch',
+  { input: kind.tensor, pattern: kind.tensor },
+  {},
+  (input, pattern) => {
+    const text = scalarText(pattern, 'pattern', 'RegexFullMatch');
+    const matches = matcher(text, 'RegexFullMatch');
+    return onKnown(
+      'RegexFullMatch',
+      [toStrings(input, 'input', 'RegexFullMatch')],
+      (x) => constant(x.strings().map(matches), 'bool', { shape: x.shape }),
+      (x) => portableEach('StaticRegexFullMatch', [x], 'bool', { pattern: { kind: 'text', value: text } }),
+    );
+  },
+);
 
 /**
  * Strings with what matches a pattern, in RE2's syntax, replaced. In `rewrite`, \1 to \9 are the groups and \0 all that matched.
@@ -174,7 +190,9 @@ export const regexFullMatch: NamedFunction<[input: TensorLike, pattern: TensorLi
  */
 export const regexReplace: NamedFunction<
   [input: TensorLike, pattern: TensorLike, rewrite: TensorLike, replaceGlobal?: boolean],
-  ['input', 'pattern', 'rewrite', 'replaceGlobal']
+  ['input', 'pattern', 'rewrite', 'replaceGlobal'],
+  unknown,
+  Tensor<'string'>
 > = /* @__PURE__ */ defineFunction(
   'strings.regexReplace',
   { input: kind.tensor, pattern: kind.tensor, rewrite: kind.tensor, replaceGlobal: kind.asIs },

@@ -215,7 +215,8 @@ const endsOf = (x: Tensor): number[] => Array.from(hostValues(x) as ArrayLike<nu
 export const unicodeTranscode: NamedFunction<
   [input: TensorLike, inputEncoding: string, outputEncoding: UnicodeEncoding],
   ['input', 'inputEncoding', 'outputEncoding'],
-  UnicodeDecodeOptions
+  UnicodeDecodeOptions,
+  Tensor<'string'>
 > = /* @__PURE__ */ defineFunction(
   'strings.unicodeTranscode',
   { ...INPUTS, outputEncoding: kind.asIs },
@@ -242,15 +243,15 @@ export const unicodeTranscode: NamedFunction<
 );
 
 /** The script of each code point, as ICU numbers them (int32): 25 is Latin, 17 Han; -1 for what is no code point. */
-export const unicodeScript: NamedFunction<[input: TensorLike], ['input']> = /* @__PURE__ */ defineFunction(
-  'strings.unicodeScript',
-  { input: kind.tensor },
-  {},
-  (input) => {
-    const x = toTensor(input, 'int32');
-    checkDType(x.dtype, 'integer', 'input', 'UnicodeScript');
-    const scripts = (points: Tensor): Tensor =>
-      constant({ data: Int32Array.from(endsOf(points), scriptOf), shape: points.shape });
-    return atRunTime('UnicodeScript', scripts as never, [x], [{ dtype: 'int32', shape: x.shape }])[0];
-  },
-);
+export const unicodeScript: NamedFunction<
+  [input: TensorLike],
+  ['input'],
+  unknown,
+  Tensor<'int32'>
+> = /* @__PURE__ */ defineFunction('strings.unicodeScript', { input: kind.tensor }, {}, (input) => {
+  const x = toTensor(input, 'int32');
+  checkDType(x.dtype, 'integer', 'input', 'UnicodeScript');
+  const scripts = (points: Tensor): Tensor =>
+    constant({ data: Int32Array.from(endsOf(points), scriptOf), shape: points.shape });
+  return atRunTime('UnicodeScript', scripts as never, [x], [{ dtype: 'int32', shape: x.shape }])[0];
+});
