@@ -35,3 +35,22 @@ test('an optimizer overrides applyGradients for pairs', () => {
   new OfPairs(1).applyGradients([[one, v]]);
   expect([seen, v.item()]).toEqual([[1], 0]);
 });
+
+test('values have the type of the dtype, where it is known', () => {
+  const logits = tf.ones([2, 3]);
+  const places = tf.argmax(logits, 1);
+  // @ts-expect-error: int64 gives bigints.
+  expect(places.array<bigint[]>()[0] === 0).toBe(false);
+  // @ts-expect-error: so they are no numbers.
+  expect(places.array<number[]>()).toEqual([0n, 0n]);
+  const numbers: number[] = tf.argmax(logits, 1, { outputType: 'int32' }).array();
+  expect(numbers).toEqual([0, 0]);
+  expectTypeOf(places.cast('int32').data()).toEqualTypeOf<Int32Array>();
+  expectTypeOf(tf.reduceAll(logits.greater(0)).item()).toEqualTypeOf<boolean>();
+  expectTypeOf(tf.strings.length(['a'])).toEqualTypeOf<tf.Tensor<'int32'>>();
+  // Of other tensors nothing is claimed, and they take the place of those.
+  let sum = tf.zeros([2, 3]);
+  sum = sum.add(logits);
+  expectTypeOf(logits.add(1)).toEqualTypeOf<tf.Tensor>();
+  expect(sum.sum().item()).toBe(6);
+});
