@@ -108,7 +108,7 @@ test.each([
   const specs = args.map(() => new tf.TensorSpec([null, 5]));
   expect(
     run
-      .getConcreteFunction(...(specs as never))(...args)
+      .getConcreteFunction(...(specs as never[]))(...args)
       .array(),
   ).toEqual(first.array());
 });

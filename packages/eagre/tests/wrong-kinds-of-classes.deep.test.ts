@@ -132,7 +132,7 @@ const inputs: readonly (() => unknown)[] = [
 function uses({ name }: Found, object: object): readonly (() => unknown)[] {
   const made = object as unknown as Loose;
   const config = typeof made['getConfig'] === 'function' ? [() => made['getConfig']?.()] : [];
-  if (object instanceof tf.Layer) return [...config, ...inputs.map((input) => () => made(input()))];
+  if (object instanceof tf.layers.Layer) return [...config, ...inputs.map((input) => () => made(input()))];
   if (object instanceof tf.optimizers.Optimizer)
     return [...config, () => object.applyGradients([[tf.constant([0.5, 1]), new tf.Variable([1, 2])]])];
   if (object instanceof tf.metrics.Mean || object instanceof tf.metrics.Sum)
@@ -153,7 +153,7 @@ function calls(cls: Class, object: object): Readonly<Record<string, (value: unkn
   const made = object as unknown as Loose;
   const x = tf.ones([2, 3]);
   const config = (value: unknown): unknown => (cls as unknown as Loose)['fromConfig']?.(value);
-  if (object instanceof tf.Layer)
+  if (object instanceof tf.layers.Layer)
     return {
       input: (value) => made(value),
       inputs: (value) => made([value, value]),

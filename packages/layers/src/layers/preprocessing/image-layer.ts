@@ -1,5 +1,13 @@
 // What layers share that prepare images: batches and single ones, labels and masks beside them, what is drawn at random.
-import { expandDims, type PartialShape, squeeze, type Tensor, transpose, where } from '@eagre/core';
+import {
+  expandDims,
+  type PartialShape,
+  type RaggedTensor,
+  squeeze,
+  type Tensor,
+  transpose,
+  where,
+} from '@eagre/core';
 import {
   CompositeTensor,
   type Dim,
@@ -259,7 +267,7 @@ export abstract class ImageLayer extends Layer {
         : {
             boundingBoxes: this.transformBoundingBoxes(boundingBoxes as never, transformation, on) as never,
           }),
-    };
+    } as unknown as LayerOutput;
   }
 
   override computeOutputShape(inputShape: PartialShape): PartialShape {
