@@ -1,31 +1,22 @@
 /** `tf.keras.utils.boundingBoxes`: where things are in images. */
-import {
-  concat,
-  InvalidArgumentError,
-  type NamedFunction,
-  split,
-  type Tensor,
-  type TensorLike,
-} from '@eagre/core';
+import { type NamedFunction, split, type Tensor, type TensorLike } from '@eagre/core';
 import { defineFunction, isFloating, isPlain, kind, shown, toTensor } from '@eagre/core/internal';
+import {
+  type BoundingBoxFormat,
+  bare,
+  type Corners,
+  formatOf,
+  four,
+  fromCorners,
+  join,
+  named,
+  refuse,
+  toCorners,
+} from './box-formats.ts';
+
+export type { BoundingBoxFormat };
 
 const EPSILON = 1e-7;
-const FORMATS = [
-  'xyxy',
-  'yxyx',
-  'xywh',
-  'center_xywh',
-  'center_yxhw',
-  'rel_xyxy',
-  'rel_yxyx',
-  'rel_xywh',
-  'rel_center_xywh',
-] as const;
-/**
- * What the four numbers of a box are: two corners, or a corner or the middle, and the size. Those of `rel_` are parts of the image's width
- * and height.
- */
-export type BoundingBoxFormat = (typeof FORMATS)[number];
 /** Height and width of images, and what else their shape has. */
 export type ImageShape = readonly [height: number, width: number, ...rest: readonly number[]];
 /** Boxes [boxes, 4] or [batch, boxes, 4] and the labels of what is in them. */
@@ -33,15 +24,6 @@ export interface LabeledBoxes {
   readonly boxes: TensorLike;
   readonly labels?: TensorLike | null;
 }
-/** @internal */
-export type Corners = readonly [x1: Tensor, y1: Tensor, x2: Tensor, y2: Tensor];
-
-const named = (name: string): string => `keras.utils.boundingBoxes.${name}`;
-const refuse = (message: string, name: string): never => {
-  throw new InvalidArgumentError(message, named(name));
-};
-const four = (boxes: Tensor): Corners => split(boxes, 4, -1) as unknown as Corners;
-const join = (...parts: readonly Tensor[]): Tensor => concat(parts, -1);
 
 function boxesOf(given: TensorLike, name: string): Tensor {
   const t = toTensor(given);
@@ -50,13 +32,6 @@ function boxesOf(given: TensorLike, name: string): Tensor {
 }
 const floats = (t: Tensor): Tensor => (isFloating(t.dtype) ? t : t.cast('float32'));
 
-/** @internal @throws InvalidArgumentError for what is no format */
-export function formatOf(given: unknown, name: string): BoundingBoxFormat {
-  const format = FORMATS.find((known) => typeof given === 'string' && known === given.toLowerCase());
-  return (
-    format ?? refuse(`the format of boxes is ${shown(given)}, expected one of ${FORMATS.join(', ')}`, name)
-  );
-}
 /** @throws InvalidArgumentError for other formats than corners */
 function onlyCorners(given: unknown, name: string): void {
   if (given !== undefined && given !== 'xyxy')
@@ -65,27 +40,6 @@ function onlyCorners(given: unknown, name: string): void {
       name,
     );
 }
-
-/** @internal The corners of boxes, whose format is without `rel_`. */
-export function toCorners(boxes: Tensor, format: string): Corners {
-  const [a, b, c, d] = four(boxes);
-  if (format === 'yxyx') return [b, a, d, c];
-  if (format === 'xywh') return [a, b, a.add(c), b.add(d)];
-  if (!format.startsWith('center')) return [a, b, c, d];
-  const [x, y, w, h] = format === 'center_xywh' ? [a, b, c.div(2), d.div(2)] : [b, a, d.div(2), c.div(2)];
-  return [x.sub(w), y.sub(h), x.add(w), y.add(h)];
-}
-/** @internal */
-export function fromCorners([x1, y1, x2, y2]: Corners, format: string): Tensor {
-  if (format === 'yxyx') return join(y1, x1, y2, x2);
-  if (format === 'xyxy') return join(x1, y1, x2, y2);
-  const [w, h] = [x2.sub(x1), y2.sub(y1)];
-  if (format === 'xywh') return join(x1, y1, w, h);
-  const [x, y] = [x1.add(w.div(2)), y1.add(h.div(2))];
-  return format === 'center_xywh' ? join(x, y, w, h) : join(y, x, h, w);
-}
-/** @internal */
-export const bare = (format: string): string => format.replace('rel_', '');
 
 function convert(
   given: Tensor,

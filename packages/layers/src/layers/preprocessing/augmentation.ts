@@ -13,7 +13,7 @@ import {
 } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
 import { deserializeLayer, serializeLayer } from '../../saving/serialization.ts';
-import type { BoundingBoxFormat } from '../../utils/bounding-boxes.ts';
+import type { BoundingBoxFormat } from '../../utils/box-formats.ts';
 import { fail } from '../common.ts';
 import { flag, integer, positive, seed, word } from '../options.ts';
 import type { RandomSource } from '../random-source.ts';

@@ -29,7 +29,7 @@ import {
 } from '@eagre/core/internal';
 import { type FromConfig, type Layer, ownsTemporaries } from '../../layer/layer.ts';
 import { show } from '../../layer/show.ts';
-import type { Corners } from '../../utils/bounding-boxes.ts';
+import type { Corners } from '../../utils/box-formats.ts';
 import { fail } from '../common.ts';
 import { number, rate, seed, word } from '../options.ts';
 import { blurred } from './blur.ts';

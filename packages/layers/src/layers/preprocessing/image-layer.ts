@@ -33,7 +33,7 @@ import {
   formatOf,
   fromCorners,
   toCorners,
-} from '../../utils/bounding-boxes.ts';
+} from '../../utils/box-formats.ts';
 import { checkOne, fail, inPrecision, values } from '../common.ts';
 import { RandomSource } from '../random-source.ts';
 import { type DataFormat, dataFormat } from '../spatial.ts';

@@ -20,7 +20,7 @@ import {
   takesOptions,
 } from '@eagre/core/internal';
 import { type FromConfig, ownsTemporaries } from '../../layer/layer.ts';
-import type { Corners } from '../../utils/bounding-boxes.ts';
+import type { Corners } from '../../utils/box-formats.ts';
 import { fail, floats, values } from '../common.ts';
 import { flag, integer, number, seed, word } from '../options.ts';
 import {
