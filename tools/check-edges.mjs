@@ -21,6 +21,7 @@ const permitted = {
     'native-win32-x64',
   ],
   'gpu-kernels': ['backend'],
+  'backend-wasm': ['backend', 'backend-native'],
   'backend-webgpu': ['backend', 'backend-native', 'gpu-kernels'],
   'backend-cuda': [
     'backend',
@@ -121,7 +122,14 @@ const permitted = {
     'cli',
   ],
 };
-const forTests = ['testing', 'backend-js', 'backend-native', 'backend-cuda', 'backend-webgpu'];
+const forTests = [
+  'testing',
+  'backend-js',
+  'backend-native',
+  'backend-cuda',
+  'backend-wasm',
+  'backend-webgpu',
+];
 const apps = {
   consumers: ['testing'],
   examples: ['eagre'],

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "mutex.h"
 #include "schedule.h"
 
 namespace eagre {
@@ -140,7 +140,7 @@ struct Entry {
   int64_t references;
 };
 struct Known {
-  std::mutex mutex;
+  Mutex mutex;
   std::map<std::string, Entry> entries;
   // Of programs that were freed.
   std::vector<int> free;
@@ -156,7 +156,7 @@ Known& known() {
 int compile_program(const double* code, size_t length) {
   std::string key(reinterpret_cast<const char*>(code), length * sizeof(double));
   Known& k = known();
-  std::lock_guard<std::mutex> lock(k.mutex);
+  Lock lock(k.mutex);
   auto found = k.entries.find(key);
   if (found != k.entries.end()) {
     found->second.references++;
@@ -184,7 +184,7 @@ int compile_program(const double* code, size_t length) {
 void release_program(int id) {
   const Program& p = program(id);
   Known& k = known();
-  std::lock_guard<std::mutex> lock(k.mutex);
+  Lock lock(k.mutex);
   const auto found = k.entries.find(std::string(reinterpret_cast<const char*>(p.encoding), p.length * sizeof(double)));
   if (--found->second.references > 0) return;
   blocks[id / kBlock].load(std::memory_order_relaxed)->programs[id % kBlock].store(nullptr, std::memory_order_release);

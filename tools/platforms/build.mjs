@@ -20,18 +20,30 @@ export const builtFolder = (target) => `${root}native/build-${target}/Release`;
  * @throws Error that says what failed
  */
 export function build(target, { tests = false } = {}) {
+  const headers = createRequire(`${root}native/package.json`)('node-api-headers').include_dir;
+  return buildFor(target, targets[target].zig, [
+    `-DEAGRE_TESTS=${tests ? 'ON' : 'OFF'}`,
+    `-DCMAKE_JS_INC=${headers}`,
+  ]);
+}
+
+/** Builds the module of WebAssembly, for threads or without. @returns the file */
+export function buildModule(threads) {
+  const name = threads ? 'wasm-threads' : 'wasm';
+  return `${buildFor(name, 'wasm32-wasi', [`-DEAGRE_WASM_THREADS=${threads ? 'ON' : 'OFF'}`])}/eagre.wasm`;
+}
+
+function buildFor(target, triple, options) {
   const folder = `${root}native/build-${target}`;
   const out = builtFolder(target);
-  const headers = createRequire(`${root}native/package.json`)('node-api-headers').include_dir;
   const ninja = spawnSync('ninja', ['--version']).status === 0;
   console.log(`${target}: building in native/build-${target}`);
   run('cmake', [
     ...['-S', `${root}native`, '-B', folder, '-G', ninja ? 'Ninja' : 'Unix Makefiles', '--log-level=WARNING'],
     `-DCMAKE_TOOLCHAIN_FILE=${root}native/zig.cmake`,
     `-DEAGRE_ZIG=${zig()}`,
-    `-DEAGRE_TARGET=${targets[target].zig}`,
-    `-DEAGRE_TESTS=${tests ? 'ON' : 'OFF'}`,
-    `-DCMAKE_JS_INC=${headers}`,
+    `-DEAGRE_TARGET=${triple}`,
+    ...options,
     `-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=${out}`,
     `-DCMAKE_RUNTIME_OUTPUT_DIRECTORY=${out}`,
   ]);

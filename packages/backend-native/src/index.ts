@@ -1,8 +1,12 @@
 /** The CPU backend of native kernels. Importing it registers the backend where the addon can be loaded. */
-import { type Backend, registerBackend, type Watcher } from '@eagre/backend';
+import { type Backend, HostAllocator, registerBackend, type Watcher } from '@eagre/backend';
+import { CompiledBackend } from './compiled-backend.ts';
 import { type Addon, loadAddon } from './load.ts';
-import { NativeBackend } from './native.ts';
 import { checkInstructionSet, checkSettings } from './settings.ts';
+
+// What other packages make a backend of, of kernels that they bring.
+export { type Block, CANCELLED, type Kernels, STOPPED } from './load.ts';
+export { CompiledBackend };
 
 const env = globalThis.process?.env ?? {};
 checkSettings(env);
@@ -11,7 +15,18 @@ if (loaded.addon !== undefined) checkInstructionSet(env, loaded.addon.isa);
 
 /** The backend, or undefined where no addon could be loaded (`nativeUnavailable` says why). */
 export const nativeBackend: Backend | undefined =
-  loaded.addon === undefined ? undefined : new NativeBackend(loaded.addon);
+  loaded.addon === undefined ? undefined : backendOf(loaded.addon);
+
+function backendOf(addon: Addon): Backend {
+  let watcher: Addon | undefined = addon;
+  return new CompiledBackend('native', addon, () => {
+    // Each has a watcher of its own.
+    watcher ??= loadAddon().addon;
+    const allocator = new HostAllocator(addon.addressOf, watcher);
+    watcher = undefined;
+    return allocator;
+  });
+}
 
 /** What tells an allocator of collected objects, for backends that have no addon of their own; undefined where there is no addon. */
 export function openWatcher(): Watcher | undefined {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Addon, type Loaded, loadAddon } from './load.ts';
+import { type Loaded, loadAddon } from './load.ts';
 
 beforeEach(() => vi.stubEnv('EAGRE_ADDON', ''));
 afterEach(() => vi.unstubAllEnvs());
@@ -40,13 +40,13 @@ describe('the package of the platform', () => {
     'linuxmusl-x64',
     'win32-x64',
   ])('on %s', (platform) => {
-    const addon = {} as Addon;
+    const addon = { isa: platform };
     const there = {
       [`@eagre/native-${platform}`]: { version: '1.2.3', load: () => ({ open: () => addon }) },
     };
-    expect(loadAddon(requires({ ...own, ...there }), platform).addon).toBe(addon);
+    expect(loadAddon(requires({ ...own, ...there }), platform).addon).toMatchObject(addon);
     // Bundled with a program, the loader's own version is not known.
-    expect(loadAddon(requires(there), platform).addon).toBe(addon);
+    expect(loadAddon(requires(there), platform).addon).toMatchObject(addon);
     expect(advice(loadAddon(requires(own), platform))).toMatch(
       new RegExp(
         `^Install the package @eagre/native-${platform}, .*--omit=optional.*\n.*Cannot find module [^\n]*$`,

@@ -1,19 +1,27 @@
 import type { ErrorCode, Watcher } from '@eagre/backend';
 
-/** What the addon built from `native/` gives each backend that opens it. */
-export interface Addon extends Watcher {
+/** Numbers that kernels read where they lie. */
+export interface Block {
+  readonly numbers: Float64Array;
+}
+
+/** Kernels as JavaScript calls them: those of the addon built from `native/`, or of the module that is built from the same sources. */
+export interface Kernels {
   readonly kernels: readonly string[];
   readonly isa: string;
-  setBlock(block: Float64Array): void;
+  /** A block of zeros, which never moves. */
+  newBlock(length: number): Block;
+  /** Has arguments read from there. */
+  setBlock(block: Block): void;
   /** undefined, or the number of an error whose text `lastError` gives. */
   run(kernel: number): number | undefined;
   lastError(): string;
   /**
    * Takes steps packed as in native/runtime/executor.h, and gives the number of a plan that is there as long as its owner. It keeps the
-   * block, whose memory must never move, and takes over the references to the scalar programs that the steps call.
+   * block, and takes over the references to the scalar programs that the steps call.
    * @throws Error where they do not fill the block, or make no sense.
    */
-  preparePlan(owner: object, block: Float64Array, programs?: readonly number[]): number;
+  preparePlan(owner: object, block: Block, programs?: readonly number[]): number;
   /**
    * Runs the steps of a plan from `first` on. undefined at the end, `STOPPED` at a step that is JavaScript's, or the number of an error;
    * `lastStep` tells where. `times` gets the seconds of each step added to its owner's.
@@ -38,13 +46,19 @@ export interface Addon extends Watcher {
   dropPlan(plan: number): void;
   /** The number of the step at which `runPlan` stopped or failed. */
   lastStep(): number;
-  /** Where the bytes of a fresh buffer are; asks for pages of 2 MB for a large one. */
-  addressOf(buffer: ArrayBuffer): number;
   /** The number of a scalar program, and a reference to it: one that no plan takes over keeps it for ever. */
   compileProgram(code: Float64Array): number;
   /** Gives back such a reference. */
   releaseProgram(program: number): void;
   threads(count?: number): number;
+  /** How many jobs threads have shared since the start, modulo 2³². */
+  jobs(): number;
+}
+
+/** What the addon gives each backend that opens it. */
+export interface Addon extends Kernels, Watcher {
+  /** Where the bytes of a fresh buffer are; asks for pages of 2 MB for a large one. */
+  addressOf(buffer: ArrayBuffer): number;
   /** The CRC-32C of the bytes behind those whose CRC is `previous`. */
   crc32c(bytes: Uint8Array, previous: number): number;
   /**
@@ -61,8 +75,22 @@ export interface Addon extends Watcher {
   finishRanges(reading: unknown, reads: boolean): Float64Array | undefined;
   /** Has the system begin to bring a part of a file to the disk; does nothing except on Linux. */
   beginSync(file: number, offset: number, length: number): void;
-  /** How many jobs threads have shared since the start, modulo 2³². */
-  jobs(): number;
+}
+
+/** The same as the addon has it, which knows arrays only. */
+interface RawAddon extends Omit<Addon, 'newBlock' | 'setBlock' | 'preparePlan'> {
+  setBlock(numbers: Float64Array): void;
+  preparePlan(owner: object, numbers: Float64Array, programs?: readonly number[]): number;
+}
+
+function withBlocks(addon: RawAddon): Addon {
+  return {
+    ...addon,
+    // A buffer of its own: V8 moves small ones that live in its heap.
+    newBlock: (length) => ({ numbers: new Float64Array(new ArrayBuffer(length * 8)) }),
+    setBlock: ({ numbers }) => addon.setBlock(numbers),
+    preparePlan: (owner, { numbers }, programs) => addon.preparePlan(owner, numbers, programs),
+  };
 }
 
 /** What becomes of running a plan, beside the end and errors: `kStopped` and `kCancelled` in native/binding/runs.h. */
@@ -122,7 +150,7 @@ export function loadAddon(requires?: NodeJS.Require, system?: string): Loaded {
   }
   try {
     if (!named) checkVersion(require, file);
-    return { addon: load(require, file).open() };
+    return { addon: withBlocks(load(require, file).open()) };
   } catch (error) {
     const message = (error as Partial<Error>).message?.split('\n')[0] ?? String(error);
     const advice = named ? 'EAGRE_ADDON names a file that cannot be loaded.' : whatToDo(require, file, error);
@@ -170,13 +198,13 @@ function checkVersion(require: NodeJS.Require, file: string): void {
   if (its !== own) throw new OtherVersion(`it is of version ${its}, and @eagre/backend-native of ${own}`);
 }
 
-function load(require: NodeJS.Require, file: string): { open(): Addon } {
+function load(require: NodeJS.Require, file: string): { open(): RawAddon } {
   const path = require.resolve(file);
   // Deno's `require` reads the addon as a script once hooks of modules are registered (eagre/register). In a checkout it is a script.
   if (!('Deno' in globalThis) || !path.endsWith('.node')) return require(file);
   const module = { exports: {} };
   process.dlopen(module, path);
-  return module.exports as { open(): Addon };
+  return module.exports as { open(): RawAddon };
 }
 
 function whatToDo(require: NodeJS.Require, file: string, error: unknown): string {

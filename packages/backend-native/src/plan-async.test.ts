@@ -321,7 +321,7 @@ describe.runIf(nativeBackend !== undefined)('native runs on another thread', () 
         if (code !== undefined) reject(new Error(`code ${code}`));
       });
     const internal = errorCodes.lastIndexOf('INTERNAL');
-    const forever = addon.preparePlan(owner, Float64Array.of(control.jump, 0, 1, 0));
+    const forever = addon.preparePlan(owner, { numbers: Float64Array.of(control.jump, 0, 1, 0) });
     const running = started(forever, 0);
     for (let k = 0; k < 2; k++) {
       expect(addon.startPlan(owner, forever, 0, () => {})).toBe(internal);
@@ -336,7 +336,7 @@ describe.runIf(nativeBackend !== undefined)('native runs on another thread', () 
     addon.cancelPlan(forever);
 
     const fill = addon.kernels.indexOf('Fill');
-    const plan = addon.preparePlan(owner, Float64Array.of(control.stop, 0, 0, fill, 0, 2, 0, 1));
+    const plan = addon.preparePlan(owner, { numbers: Float64Array.of(control.stop, 0, 0, fill, 0, 2, 0, 1) });
     expect(await started(plan, 0)).toEqual([STOPPED, 0, '']);
     expect(await started(plan, 1)).toEqual([internal, 1, expect.stringMatching(/too short/)]);
     expect(await started(plan, 2)).toEqual([undefined, 2, '']);

@@ -335,16 +335,22 @@ describe.runIf(nativeBackend !== undefined)('native plans', () => {
     const { length } = addon.kernels;
     const owner = {};
     for (const block of [[fill], [-6, 0, 0], [length, 0, 0], [Number.NaN, 0, 0], [fill, 0, 1], [fill, 0, -1]])
-      expect(() => addon.preparePlan(owner, Float64Array.from(block))).toThrow(/step 0 of a plan/);
-    expect(() => addon.preparePlan(owner, Float64Array.of(control.jump, 0, 1, 2))).toThrow(/goes to 2 of 1/);
+      expect(() => addon.preparePlan(owner, { numbers: Float64Array.from(block) })).toThrow(
+        /step 0 of a plan/,
+      );
+    expect(() => addon.preparePlan(owner, { numbers: Float64Array.of(control.jump, 0, 1, 2) })).toThrow(
+      /goes to 2 of 1/,
+    );
     for (const block of [undefined, {}, new Float32Array(2)])
-      expect(() => addon.preparePlan(owner, block as Float64Array)).toThrow(/a plan is a Float64Array/);
+      expect(() => addon.preparePlan(owner, { numbers: block as Float64Array })).toThrow(
+        /a plan is a Float64Array/,
+      );
     for (const other of [undefined, 1, 'owner'])
-      expect(() => addon.preparePlan(other as unknown as object, new Float64Array(0))).toThrow(
+      expect(() => addon.preparePlan(other as unknown as object, { numbers: new Float64Array(0) })).toThrow(
         /is an object/,
       );
     const internal = errorCodes.lastIndexOf('INTERNAL');
-    const plan = addon.preparePlan(owner, Float64Array.of(fill, 0, 2, 0, 1));
+    const plan = addon.preparePlan(owner, { numbers: Float64Array.of(fill, 0, 2, 0, 1) });
     expect(addon.runPlan(plan, undefined, 0)).toBe(internal);
     expect(addon.lastError()).toMatch(/too short/);
     expect(addon.runPlan(plan, new Float64Array(0), 0)).toBe(internal);

@@ -28,11 +28,13 @@ import {
   UnimplementedError,
   writtenAroundHost,
 } from '@eagre/backend';
-import { type Addon, CANCELLED, control, errorCodes, STOPPED } from './load.ts';
+import { type Block, CANCELLED, control, errorCodes, type Kernels, STOPPED } from './load.ts';
+
+const NOTHING: Block = { numbers: new Float64Array(0) };
 
 /** What a plan needs of the backend. */
 export interface PlanHost {
-  readonly addon: Addon;
+  readonly addon: Kernels;
   readonly allocator: Backend['allocator'];
   /** The number of a kernel of the addon, if there is one of that name. */
   idOf(kernel: string): number | undefined;
@@ -51,7 +53,7 @@ export interface PlanHost {
  */
 export class NativeExecutable implements Executable {
   readonly arenaBytes: number;
-  readonly #addon: Addon;
+  readonly #addon: Kernels;
   readonly #plan: Plan;
   readonly #steps: readonly FlatStep[];
   readonly #run: PlanRun;
@@ -69,7 +71,7 @@ export class NativeExecutable implements Executable {
   readonly #stacks: boolean;
   /** Whether a run is one call of the addon: there is neither code of the host nor a stack. */
   readonly #atOnce: boolean;
-  #block: Float64Array;
+  #block: Block;
   /** The addon's. */
   readonly #number: number;
 
@@ -80,9 +82,8 @@ export class NativeExecutable implements Executable {
     const packer = new Packer(host, flat);
     for (const step of flat.steps) packer.add(step);
     const { offsets, bytes } = planMemory(flat);
-    // A buffer of its own: V8 moves small ones that live in its heap.
-    this.#block = new Float64Array(new ArrayBuffer(packer.numbers.length * 8));
-    this.#block.set(packer.numbers);
+    this.#block = host.addon.newBlock(packer.numbers.length);
+    this.#block.numbers.set(packer.numbers);
     this.#places = packer.places;
     this.#addresses = new Float64Array(flat.bytes.length);
     this.#addon = host.addon;
@@ -156,7 +157,7 @@ export class NativeExecutable implements Executable {
   dispose(): void {
     if (!this.#run.dispose()) return;
     this.#addon.dropPlan(this.#number);
-    this.#block = new Float64Array(0);
+    this.#block = NOTHING;
     this.#arena.release();
   }
 
@@ -243,7 +244,8 @@ export class NativeExecutable implements Executable {
     if (this.#addresses[value] === address) return;
     this.#addresses[value] = address;
     const places = this.#places[value];
-    for (let i = 0; i < places.length; i++) this.#block[places[i]] = address;
+    const { numbers } = this.#block;
+    for (let i = 0; i < places.length; i++) numbers[places[i]] = address;
   }
 }
 

@@ -11,7 +11,6 @@ import {
   encodeScalarProgram,
   errorFromCode,
   FailedPreconditionError,
-  HostAllocator,
   InternalError,
   type Kernel,
   type KernelName,
@@ -23,7 +22,7 @@ import {
   type TensorRef,
   takes,
 } from '@eagre/backend';
-import { type Addon, errorCodes, loadAddon } from './load.ts';
+import { type Block, errorCodes, type Kernels } from './load.ts';
 import { NativeExecutable } from './plan.ts';
 
 // For the attributes of a kernel; a scalar program among them has up to 6 numbers for each of its 256 instructions.
@@ -38,36 +37,36 @@ const byTiles: ReadonlySet<KernelName> = new Set<KernelName>([
   'Conv2DBackpropFilter',
 ]);
 
-/** Native kernels behind the contract. Arguments are written into one block of numbers that the addon reads. */
-export class NativeBackend implements Backend {
-  readonly name = 'native';
+/** Kernels that are compiled from `native/`, behind the contract. Arguments are written into one block of numbers that they read. */
+export class CompiledBackend implements Backend {
+  readonly name: string;
   readonly deviceType = 'CPU';
   readonly deviceIndex = 0;
-  readonly allocator: HostAllocator;
-  readonly #addon: Addon;
+  readonly allocator: Allocator;
+  readonly newAllocator: () => Allocator;
+  readonly #addon: Kernels;
   readonly #ids = new Map<string, number>();
   readonly #kernels = new Map<string, { readonly kernel: Kernel; readonly dtypes: number }>();
   readonly #programs = new WeakMap<Kernel, number>();
-  #block = new Float64Array(1024);
+  #block: Block;
   /** The dtypes of the tensors that were packed last, and how many are inputs, as one number; exact for up to twelve. */
   #signature = 0;
 
-  constructor(addon: Addon) {
+  /** @param newAllocator of memory that the kernels can reach: this backend's, and another at each call. */
+  constructor(name: string, addon: Kernels, newAllocator: () => Allocator) {
+    this.name = name;
+    this.newAllocator = newAllocator;
     this.#addon = addon;
+    this.#block = addon.newBlock(1024);
     addon.kernels.forEach((name, id) => {
       this.#ids.set(name, id);
     });
     addon.setBlock(this.#block);
-    this.allocator = new HostAllocator(addon.addressOf, addon);
-  }
-
-  newAllocator(): Allocator {
-    // Each has a watcher of its own.
-    return new HostAllocator(this.#addon.addressOf, loadAddon().addon);
+    this.allocator = newAllocator();
   }
 
   get description(): string {
-    return `native kernels, ${this.#addon.isa}, ${this.threads()} threads`;
+    return `${this.name} kernels, ${this.#addon.isa}, ${this.threads()} threads`;
   }
 
   threads(count?: number): number {
@@ -127,7 +126,7 @@ export class NativeBackend implements Backend {
       (value) => dtypeTraits[dtypeOfValue(program, value)].bytes,
     );
     const kernel: Kernel = (inputs, outputs) => {
-      const block = this.#block;
+      const block = this.#block.numbers;
       const size = outputs[0].size;
       const count = inputs.length;
       block[0] = count;
@@ -139,7 +138,8 @@ export class NativeBackend implements Backend {
         const input = inputs[i];
         if (input.size !== size) {
           // Broadcasting: the general form with shapes.
-          block[this.#pack(inputs, outputs, ATTR_ROOM)] = code;
+          const end = this.#pack(inputs, outputs, ATTR_ROOM);
+          this.#block.numbers[end] = code;
           this.#run(general);
           return;
         }
@@ -198,14 +198,15 @@ export class NativeBackend implements Backend {
   #pack(inputs: readonly TensorRef[], outputs: readonly TensorRef[], room: number): number {
     // 11 numbers a tensor at most (rank 8).
     this.#reserve((inputs.length + outputs.length) * 11 + room);
-    this.#block[0] = inputs.length;
-    this.#block[1] = outputs.length;
+    const block = this.#block.numbers;
+    block[0] = inputs.length;
+    block[1] = outputs.length;
     this.#signature = 1 + inputs.length;
     return this.#packTensors(this.#packTensors(2, inputs), outputs);
   }
 
   #packTensors(start: number, tensors: readonly TensorRef[]): number {
-    const block = this.#block;
+    const block = this.#block.numbers;
     let at = start;
     let signature = this.#signature;
     for (let i = 0; i < tensors.length; i++) {
@@ -232,7 +233,7 @@ export class NativeBackend implements Backend {
   }
 
   #packAttr(at: number, value: AttrValue | undefined, kernel: string, attr: string): number {
-    const block = this.#block;
+    const block = this.#block.numbers;
     if (typeof value === 'number') block[at++] = value;
     else if (typeof value === 'boolean') block[at++] = value ? 1 : 0;
     else if (value === undefined) throw new InternalError(`the attribute ${attr} is missing`, kernel);
@@ -247,8 +248,8 @@ export class NativeBackend implements Backend {
   }
 
   #reserve(numbers: number): void {
-    if (numbers <= this.#block.length) return;
-    this.#block = new Float64Array(numbers * 2);
+    if (numbers <= this.#block.numbers.length) return;
+    this.#block = this.#addon.newBlock(numbers * 2);
     this.#addon.setBlock(this.#block);
   }
 }
