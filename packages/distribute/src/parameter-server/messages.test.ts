@@ -137,7 +137,7 @@ describe('clusters', () => {
     const cluster = { worker: ['127.0.0.1:1'], ps: ['127.0.0.1:1'], chief: ['127.0.0.1:1'] };
     expect(() => new Server(cluster, { jobName: 'chief' })).toThrow('only a worker or a ps');
     expect(() => new Server(cluster, { jobName: 'ps', taskIndex: 3 })).toThrow('there are only 1');
-    expect(() => new Server(cluster)).toThrow('type of a task');
+    expect(() => new Server(cluster)).toThrow('taskType must be one of');
     const unstarted = new Server(cluster, { jobName: 'ps', start: false });
     for (const timeoutSeconds of [0, -1, Number.NaN, '1', Number.POSITIVE_INFINITY])
       await expect(unstarted.join({ timeoutSeconds: timeoutSeconds as number })).rejects.toThrow(
