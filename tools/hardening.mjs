@@ -35,7 +35,11 @@ export function unprotected(bytes) {
     [segment(PT_GNU_RELRO) !== undefined, 'its tables of addresses can be written (-z relro)'],
     [bound, 'functions of libraries are found at their first call (-z now)'],
     [stack !== undefined && (stack.flags & 1) === 0, 'its stack can hold code (-z noexecstack)'],
-    [text.includes('\0__stack_chk_fail\0'), 'nothing guards the stack (-fstack-protector-strong)'],
+    [
+      // Of the C library, or the addon's own (native/binding/stack_guard.cc).
+      text.includes('\0__stack_chk_fail\0') || text.includes('*** stack smashing detected ***'),
+      'nothing guards the stack (-fstack-protector-strong)',
+    ],
     [
       !text.includes('\0GLIBC_') || /\0__\w+_chk\0/.test(text),
       'functions of the C library do not check sizes (-D_FORTIFY_SOURCE=2)',

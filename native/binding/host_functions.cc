@@ -14,7 +14,8 @@ namespace {
 
 FARPROC find(const char* name) {
   // A program may have Node in a library.
-  for (const char* module : {static_cast<const char*>(nullptr), "libnode.dll", "node.dll"}) {
+  const char* const modules[] = {nullptr, "libnode.dll", "node.dll"};
+  for (const char* module : modules) {
     const HMODULE library = GetModuleHandleA(module);
     const FARPROC found = library == nullptr ? nullptr : GetProcAddress(library, name);
     if (found != nullptr) return found;

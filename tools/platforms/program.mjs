@@ -10,7 +10,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { report, runTests, tell } from '../gpu/vitest.mjs';
 
 function programs() {
-  describe('programs', () => {
+  // An emulator is slow: it reads this file again for each worker.
+  describe('programs', { timeout: 1_200_000 }, () => {
     let folder;
     beforeAll(() => {
       folder = mkdtempSync(join(tmpdir(), 'eagre-platform-'));
@@ -37,7 +38,7 @@ function programs() {
       const x = numbers([5, 4]);
       const expected = (await model.predict(x, { verbose: 0 })).array();
       const path = new tf.train.Checkpoint({ model }).save(join(folder, 'checkpoint'));
-      new tf.train.Checkpoint({ model: other }).restore(path);
+      new tf.train.Checkpoint({ model: other }).restore(path).expectPartial();
       expect((await other.predict(x, { verbose: 0 })).array()).toEqual(expected);
       const saved = join(folder, 'saved');
       await tf.savedModel.save(model, saved);
