@@ -337,5 +337,5 @@ export {
   uploaded,
   viewOf,
 } from './tensor/tensor.ts';
-export { copyBytes, copyTensor, type SparseDelta, variableIn } from './tensor/variable.ts';
+export { copyBytes, copyTensor, type SparseDelta, scaledRows, variableIn } from './tensor/variable.ts';
 export * as tree from './tree/tree.ts';

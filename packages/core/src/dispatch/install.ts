@@ -42,4 +42,11 @@ defineMethods(Variable.prototype, 'Variable', {
   scatterUpdate: { positional: ['sparseDelta'] },
   scatterMax: { positional: ['sparseDelta'] },
   scatterMin: { positional: ['sparseDelta'] },
+  scatterMul: { positional: ['sparseDelta'] },
+  scatterDiv: { positional: ['sparseDelta'] },
+  batchScatterUpdate: { positional: ['sparseDelta'] },
+  scatterNdAdd: { positional: ['indices', 'updates'] },
+  scatterNdSub: { positional: ['indices', 'updates'] },
+  scatterNdUpdate: { positional: ['indices', 'updates'] },
+  sparseRead: { positional: ['indices'] },
 });

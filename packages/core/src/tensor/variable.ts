@@ -19,6 +19,7 @@ import {
 } from '../dispatch/distribution.ts';
 import { copyTo, kernelFor } from '../dispatch/op.ts';
 import { symbolic } from '../dispatch/symbolic.ts';
+import type { Dims } from '../shapes/dim.ts';
 import { dims, dimsOf } from '../shapes/dims.ts';
 import {
   checkFlag,
@@ -29,7 +30,8 @@ import {
   sameShape,
   showShape,
 } from '../shapes/shape.ts';
-import { type TensorLike, toTensor } from './convert.ts';
+import { joining, type TensorLike, toTensor } from './convert.ts';
+import { hasGradient } from './dtypes.ts';
 import { formatTensor, showInConsole } from './format.ts';
 import type { OpMethods } from './methods.ts';
 import { noValue, UNKNOWN_VALUE } from './no-value.ts';
@@ -96,6 +98,46 @@ const scatters = {
 // A sum or a first value of so many bytes becomes the value, instead of being copied into it. Smaller ones may be parts of memory that many
 // tensors share, which a variable would hold for long.
 const TAKEN_OVER = 64 * 1024;
+
+/** What the methods `scatterNd…` take by name. */
+interface SliceUpdates {
+  readonly indices: TensorLike;
+  readonly updates: TensorLike;
+}
+
+function slicesOf(given: unknown, op: string): SparseDelta {
+  const { values, indices } = (given ?? {}) as SparseDelta;
+  if (!(values instanceof Tensor && indices instanceof Tensor))
+    throw new InvalidArgumentError('expected tf.IndexedSlices', `Variable.${op}`);
+  return { values, indices };
+}
+
+/** @internal Rows of a value times others, or divided by them. */
+export function scaledRows(value: Tensor, at: Tensor, by: Tensor, op: 'scatterMul' | 'scatterDiv'): Tensor {
+  const indices = at.reshape([-1]);
+  const rest = dims(value).slice(1);
+  const ones = rest.map(() => 1);
+  const all = by.reshape([-1, ...rest] as number[]);
+  // Rows that stand several times get the product of all factors each time.
+  const same = indices.expandDims(1).equal(indices.expandDims(0));
+  const count = dims(indices)[0] as number;
+  // What is to the power of 0 is 1, whatever it is.
+  const factors = all
+    .expandDims(0)
+    .pow(same.reshape([count, count, ...ones]).cast(by.dtype as 'float32'))
+    .prod(1);
+  const rows = value.gather(indices);
+  const next =
+    op === 'scatterMul'
+      ? rows.mul(factors)
+      : hasGradient(value.dtype)
+        ? rows.div(factors)
+        : cutOff(rows, factors);
+  return value.tensorScatterNdUpdate(indices.expandDims(1), next);
+}
+
+/** Integers divided, and cut off towards 0. */
+const cutOff = (a: Tensor, b: Tensor): Tensor => a.abs().floorDiv(b.abs()).mul(a.sign().mul(b.sign()));
 
 let nextVariable = 1;
 
@@ -277,26 +319,135 @@ export class Variable extends VariableBase {
     return this.#scatter(sparseDelta, 'scatterMin');
   }
 
+  /** Multiplies rows of the value: row `indices[i]` by `values[i]`, by all of them where an index stands twice. */
+  scatterMul(sparseDelta: SparseDelta): this;
+  scatterMul(args: { readonly sparseDelta: SparseDelta }): this;
+  scatterMul(sparseDelta: unknown): this {
+    return this.#scale(sparseDelta, 'scatterMul');
+  }
+  /** Divides rows of the value, as `scatterMul` multiplies them; integers are cut off towards 0. @throws InvalidArgumentError for an integer divided by 0 */
+  scatterDiv(sparseDelta: SparseDelta): this;
+  scatterDiv(args: { readonly sparseDelta: SparseDelta }): this;
+  scatterDiv(sparseDelta: unknown): this {
+    return this.#scale(sparseDelta, 'scatterDiv');
+  }
+  /**
+   * Replaces rows in each of many parts of the value: the leading axes of `indices` [...batch, n], of `values` [...batch, n, ...rest] and of the
+   * variable [...batch, rows, ...rest] are the same. As `tf.IndexedSlices` have one axis of indices, those of more are given by name:
+   * `v.batchScatterUpdate({ sparseDelta: { values, indices } })`.
+   */
+  batchScatterUpdate(sparseDelta: SparseDelta): this;
+  batchScatterUpdate(args: { readonly sparseDelta: SparseDelta }): this;
+  batchScatterUpdate(sparseDelta: unknown): this {
+    const op = 'batchScatterUpdate';
+    const { values, indices } = slicesOf(sparseDelta, op);
+    const batch = dims(indices).slice(0, -1);
+    if (indices.rank === 0 || !sameShape(batch, dimsOf(this.shape).slice(0, batch.length)))
+      throw new InvalidArgumentError(
+        `indices ${showShape(indices.shape)} do not begin with the axes of ${showShape(this.shape)}`,
+        `Variable.${op}`,
+      );
+    // The place along each of the axes in front.
+    const places = batch.map((_, axis) => indices.mul(0).add(1).cumsum(axis).sub(1));
+    const axes = batch.map((_, axis) => axis + 1);
+    const tuples = (joining.stack as (list: readonly Tensor[]) => Tensor)([...places, indices]).transpose([
+      ...axes,
+      axes.length + 1,
+      0,
+    ]);
+    return this.#scatterNd(tuples, values, 'scatterUpdate', op);
+  }
+
+  /**
+   * Adds slices to the value: `updates` [..., ...rest] at the tuples in the last axis of `indices` [..., k], each for the first k axes of the variable.
+   * What stands twice is added twice.
+   * @throws OutOfRangeError for a tuple that is outside; nothing is changed then.
+   */
+  scatterNdAdd(indices: TensorLike, updates: TensorLike): this;
+  scatterNdAdd(args: SliceUpdates): this;
+  scatterNdAdd(indices: unknown, updates?: unknown): this {
+    return this.#scatterNd(indices, updates, 'scatterAdd', 'scatterNdAdd');
+  }
+  /** Subtracts slices from the value, as `scatterNdAdd` adds them. */
+  scatterNdSub(indices: TensorLike, updates: TensorLike): this;
+  scatterNdSub(args: SliceUpdates): this;
+  scatterNdSub(indices: unknown, updates?: unknown): this {
+    return this.#scatterNd(indices, updates, 'scatterSub', 'scatterNdSub');
+  }
+  /** Replaces slices of the value, as `scatterNdAdd` adds them; where a tuple stands twice the last one wins. */
+  scatterNdUpdate(indices: TensorLike, updates: TensorLike): this;
+  scatterNdUpdate(args: SliceUpdates): this;
+  scatterNdUpdate(indices: unknown, updates?: unknown): this {
+    return this.#scatterNd(indices, updates, 'scatterUpdate', 'scatterNdUpdate');
+  }
+
+  /** Rows of the value, as `gather` takes them. Their gradient for the variable is of these rows alone. @throws OutOfRangeError for a row that is not there */
+  sparseRead(indices: TensorLike): Tensor;
+  sparseRead(args: { readonly indices: TensorLike }): Tensor;
+  sparseRead(indices: unknown): Tensor {
+    return this.gather(indices as TensorLike);
+  }
+
+  /**
+   * @internal Replaces the value by what is made of it.
+   * @param op the method that does so.
+   */
+  rewrite(_op: string, next: (value: Tensor) => Tensor): this {
+    return this.#store(next(this.taken()));
+  }
+
   #scatter(given: unknown, name: keyof typeof scatters): this {
-    const op = `Variable.${name}`;
-    const { values, indices } = given as SparseDelta;
-    if (!(values instanceof Tensor && indices instanceof Tensor))
-      throw new InvalidArgumentError('expected tf.IndexedSlices', op);
-    const expected = [...dims(indices), ...dimsOf(this.shape).slice(1)];
+    const { values, indices } = slicesOf(given, name);
+    this.checkUpdates(values, [...dims(indices), ...dimsOf(this.shape).slice(1)], name);
+    return this.#put(indices.reshape([-1, 1]), values, name, name);
+  }
+
+  #scatterNd(given: unknown, updates: unknown, name: keyof typeof scatters, op: string): this {
+    const [indices, values] = this.checkSlices(given, updates, op);
+    return this.#put(indices, values, name, op);
+  }
+
+  /** @internal The tuples and slices of an update. @throws InvalidArgumentError where they do not fit */
+  checkSlices(given: unknown, updates: unknown, op: string): readonly [indices: Tensor, values: Tensor] {
+    const indices = toTensor(given as TensorLike, given instanceof Tensor ? undefined : 'int32');
+    const values = toTensor(updates as TensorLike, this.dtype);
+    const depth = dims(indices).at(-1);
+    if (typeof depth !== 'number' || depth > this.rank)
+      throw new InvalidArgumentError(
+        `the last axis of indices ${showShape(indices.shape)} holds tuples for at most the axes of ${showShape(this.shape)}`,
+        `Variable.${op}`,
+      );
+    this.checkUpdates(values, [...dims(indices).slice(0, -1), ...dimsOf(this.shape).slice(depth)], op);
+    return [indices, values];
+  }
+
+  /** @internal @throws InvalidArgumentError for values of another dtype or shape than an update needs */
+  checkUpdates(values: Tensor, expected: Dims, op: string): void {
     if (values.dtype !== this.dtype || this.rank === 0 || !sameShape(dims(values), expected))
       throw new InvalidArgumentError(
         `values are ${values.dtype} ${showShape(values.shape)}, expected ${this.dtype} ${showShape(expected)}`,
-        op,
+        `Variable.${op}`,
       );
+    if ((this.dtype === 'bool' || this.dtype === 'string') && !op.endsWith('Update'))
+      throw new InvalidArgumentError(`a variable of ${this.dtype} has no numbers`, `Variable.${op}`);
+  }
+
+  #put(at: Tensor, values: Tensor, name: keyof typeof scatters, op: string): this {
     const { mode, method } = scatters[name];
-    const at = indices.reshape([-1, 1]);
-    const target = context.tracer === null ? this.writable() : null;
+    const isHere = context.tracer === null && this.whole === this && this.copies[0] === this;
+    const target = isHere && this.dtype !== 'string' ? this.writable() : null;
     if (target === null || values.backend !== target.backend || at.backend !== target.backend)
-      return this.#store(this.taken()[method](at, values));
+      return this.rewrite(op, (value) => value[method](at, values));
     // In the memory there is: the rows alone.
     const rows = values.storage === target.storage ? copyTensor(values) : values;
     kernelFor(target.backend, 'ScatterNd', [target, at, rows])([target, at, rows], [target], { mode });
     return this;
+  }
+
+  #scale(given: unknown, op: 'scatterMul' | 'scatterDiv'): this {
+    const { values, indices } = slicesOf(given, op);
+    this.checkUpdates(values, [...dims(indices), ...dimsOf(this.shape).slice(1)], op);
+    return this.rewrite(op, (value) => scaledRows(value, indices, values, op));
   }
 
   /** A copy of the values now, flat and row-major: as {@link Tensor.data}. */

@@ -14,14 +14,19 @@ export const scatterKinds = [
   'scatterUpdate',
   'scatterMax',
   'scatterMin',
+  'scatterMul',
+  'scatterDiv',
 ] as const;
+/** Changes of slices, by tuples of indices. */
+export const sliceKinds = ['scatterNdAdd', 'scatterNdSub', 'scatterNdUpdate'] as const;
 export type ChangeKind = (typeof changeKinds)[number];
 export type ScatterKind = (typeof scatterKinds)[number];
+export type SliceKind = (typeof sliceKinds)[number];
 
 /** One change, for which the next `count` tensors of the message are. */
 export interface Change {
   /** `'update'`: the update of an optimizer, whose number is `id`; else `id` is that of a variable. */
-  readonly kind: ChangeKind | ScatterKind | 'update';
+  readonly kind: ChangeKind | ScatterKind | SliceKind | 'update';
   readonly id: number;
   readonly count: number;
 }
@@ -128,6 +133,7 @@ export class ParameterStore {
     if ((changeKinds as readonly string[]).includes(kind)) variable[kind as ChangeKind](first);
     else if ((scatterKinds as readonly string[]).includes(kind))
       variable[kind as ScatterKind](IndexedSlices.of(first, second, variable.shape));
+    else if ((sliceKinds as readonly string[]).includes(kind)) variable[kind as SliceKind](first, second);
     else throw new InvalidArgumentError(`variables are not changed by '${String(kind)}'`);
   }
 }

@@ -13,19 +13,24 @@ import {
   inContext,
   type SparseDelta,
   sameShape,
+  scaledRows,
   showShape,
   toTensor,
   type VariableHome,
   type VariableRequest,
 } from '@eagre/core/internal';
-import type { ChangeKind, ScatterKind } from './parameter-store.ts';
+import type { ChangeKind, ScatterKind, SliceKind } from './parameter-store.ts';
 import { recording } from './recording.ts';
 
 /** What a variable needs of the parameter servers. */
 export interface VariableServers extends VariableHome {
   /** The value now. */
   read(variable: ServedVariable): Tensor;
-  change(variable: ServedVariable, kind: ChangeKind | ScatterKind, tensors: readonly Tensor[]): void;
+  change(
+    variable: ServedVariable,
+    kind: ChangeKind | ScatterKind | SliceKind,
+    tensors: readonly Tensor[],
+  ): void;
   drop(variable: ServedVariable): void;
 }
 
@@ -219,7 +224,49 @@ export class ServedVariable extends DistantVariable {
     );
   }
 
-  #change(kind: ChangeKind | ScatterKind, tensors: readonly Tensor[], inTrace: () => Tensor): this {
+  override scatterMul(delta: unknown): this {
+    return this.#scale('scatterMul', delta);
+  }
+  override scatterDiv(delta: unknown): this {
+    return this.#scale('scatterDiv', delta);
+  }
+  #scale(kind: 'scatterMul' | 'scatterDiv', delta: unknown): this {
+    const { values, indices } = delta as SparseDelta;
+    this.checkUpdates(values, [...dims(indices), ...this.shape.slice(1)], kind);
+    return this.#change(kind, [values, indices], () => scaledRows(this.taken(), indices, values, kind));
+  }
+
+  override scatterNdAdd(indices: unknown, updates?: unknown): this {
+    return this.#slices('scatterNdAdd', 'tensorScatterNdAdd', indices, updates);
+  }
+  override scatterNdSub(indices: unknown, updates?: unknown): this {
+    return this.#slices('scatterNdSub', 'tensorScatterNdSub', indices, updates);
+  }
+  override scatterNdUpdate(indices: unknown, updates?: unknown): this {
+    return this.#slices('scatterNdUpdate', 'tensorScatterNdUpdate', indices, updates);
+  }
+  #slices(
+    kind: SliceKind,
+    method: `tensorScatterNd${'Add' | 'Sub' | 'Update'}`,
+    indices: unknown,
+    updates: unknown,
+  ): this {
+    const [at, values] = this.checkSlices(indices, updates, kind);
+    return this.#change(kind, [at, values], () => this.taken()[method](at, values));
+  }
+  /** @internal An update that was read before is not sent: that of another worker could come between. */
+  override rewrite(op: string): this {
+    throw new UnimplementedError(
+      `'${this.path}' is on a parameter server, which does not know ${op}: use scatterNdUpdate`,
+      `Variable.${op}`,
+    );
+  }
+
+  #change(
+    kind: ChangeKind | ScatterKind | SliceKind,
+    tensors: readonly Tensor[],
+    inTrace: () => Tensor,
+  ): this {
     this.use();
     if (!this.#isTraced) {
       if (context.tracer === null) this.#servers.change(this, kind, tensors);

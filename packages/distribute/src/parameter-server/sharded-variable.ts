@@ -1,6 +1,16 @@
-import { InvalidArgumentError } from '@eagre/backend';
-import { booleanMask, concat, IndexedSlices, split, type Tensor, type TensorLike } from '@eagre/core';
+import { InvalidArgumentError, OutOfRangeError, UnimplementedError } from '@eagre/backend';
 import {
+  booleanMask,
+  concat,
+  fill,
+  IndexedSlices,
+  split,
+  type Tensor,
+  type TensorLike,
+  zeros,
+} from '@eagre/core';
+import {
+  checkValues,
   context,
   dims,
   type SparseDelta,
@@ -9,7 +19,7 @@ import {
   type VariableHome,
   type VariableRequest,
 } from '@eagre/core/internal';
-import type { ChangeKind, ScatterKind } from './parameter-store.ts';
+import type { ChangeKind, ScatterKind, SliceKind } from './parameter-store.ts';
 import { recording } from './recording.ts';
 import { DistantVariable, type ServedVariable } from './served-variable.ts';
 
@@ -92,11 +102,54 @@ export class ShardedVariable extends DistantVariable {
   override scatterMin(delta: unknown): this {
     return this.#scatter('scatterMin', delta);
   }
+  override scatterMul(delta: unknown): this {
+    return this.#scatter('scatterMul', delta);
+  }
+  override scatterDiv(delta: unknown): this {
+    return this.#scatter('scatterDiv', delta);
+  }
+  override scatterNdAdd(indices: unknown, updates?: unknown): this {
+    return this.#slices('scatterNdAdd', indices, updates);
+  }
+  override scatterNdSub(indices: unknown, updates?: unknown): this {
+    return this.#slices('scatterNdSub', indices, updates);
+  }
+  override scatterNdUpdate(indices: unknown, updates?: unknown): this {
+    return this.#slices('scatterNdUpdate', indices, updates);
+  }
+  #slices(kind: SliceKind, indices: unknown, updates: unknown): this {
+    this.use();
+    const [at, values] = this.checkSlices(indices, updates, kind);
+    const depth = at.shape.at(-1) as number;
+    if (depth === 0)
+      throw new InvalidArgumentError('indices of a divided variable must name rows', `Variable.${kind}`);
+    const tuples = at.reshape([-1, depth]);
+    const slices = values.reshape([-1, ...this.shape.slice(depth)]);
+    const first = tuples.gather([0], 1).reshape([-1]);
+    this.#checkRows(first, kind);
+    let begin = 0;
+    for (const shard of this.#shards) {
+      const count = shard.shape[0] as number;
+      const isOwn = first.greaterEqual(begin).logicalAnd(first.less(begin + count));
+      const offset = concat([fill([1], begin), zeros([depth - 1])]).cast(at.dtype as 'int32');
+      shard[kind](booleanMask(tuples, isOwn).sub(offset), booleanMask(slices, isOwn));
+      begin += count;
+    }
+    return this;
+  }
+  /** @internal */
+  override rewrite(op: string): this {
+    throw new UnimplementedError(
+      `'${this.path}' is divided among parameter servers, which do not know ${op}: use scatterNdUpdate`,
+      `Variable.${op}`,
+    );
+  }
   #scatter(kind: ScatterKind, delta: unknown): this {
     this.use();
     const { values, indices } = delta as SparseDelta;
     if (indices.rank !== 1)
       throw new InvalidArgumentError('indices of a divided variable must be a list', `Variable.${kind}`);
+    this.#checkRows(indices, kind);
     let begin = 0;
     for (const shard of this.#shards) {
       const rows = indices.sub(begin);
@@ -108,6 +161,21 @@ export class ShardedVariable extends DistantVariable {
       begin += count;
     }
     return this;
+  }
+
+  /** @throws OutOfRangeError for rows that no part has */
+  #checkRows(rows: Tensor, op: string): void {
+    const count = this.shape[0] as number;
+    const isThere = (now: Tensor): Tensor => now.greaterEqual(0).logicalAnd(now.less(count)).all();
+    checkValues(
+      `Variable.${op}`,
+      [rows],
+      (now) => {
+        if (!isThere(now).item())
+          throw new OutOfRangeError(`a row is outside of the ${count} of '${this.path}'`, `Variable.${op}`);
+      },
+      isThere,
+    );
   }
 
   override dispose(): void {

@@ -326,6 +326,17 @@ export class MirroredVariable extends Variable {
     return this.#write('assignSub', value as TensorLike);
   }
 
+  /** @internal @throws UnimplementedError in a replica, for sums and means of what is made of the values */
+  override rewrite(op: string, next: (value: Tensor) => Tensor): this {
+    const { aggregation } = this;
+    if (this.#index() !== null && !this.#isOwn && (aggregation === 'SUM' || aggregation === 'MEAN'))
+      throw new UnimplementedError(
+        `replicas change rows of '${this.path}', whose aggregation is '${aggregation}': that is for 'ONLY_FIRST_REPLICA', and outside of replicas`,
+        `Variable.${op}`,
+      );
+    return this.assign(next(this.taken()));
+  }
+
   #write(how: Write, value: TensorLike): this {
     this.#use();
     sums?.delete(this);

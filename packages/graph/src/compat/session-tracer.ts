@@ -222,6 +222,9 @@ export class AssignedVariable extends Variable {
   override assignSub(delta: unknown): this {
     return this.target.assignSub(delta as TensorLike) as this;
   }
+  override rewrite(_op: string, next: (value: Tensor) => Tensor): this {
+    return this.assign(next(this.taken()));
+  }
   override data(): never {
     throw new FailedPreconditionError(inSessions);
   }
