@@ -59,6 +59,9 @@ const hooks: ReadonlySet<string> = new Set([
   'popped',
   'taken',
   'writable',
+  'checkSlices',
+  'checkUpdates',
+  'rewrite',
   // Of arrays of tensors.
   'dense',
   'differs',
