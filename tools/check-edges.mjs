@@ -95,6 +95,7 @@ const permitted = {
     'backend-js',
     'backend-native',
     'backend-cuda',
+    'backend-wasm',
     'backend-webgpu',
     'gpu-kernels',
     'formats',

@@ -10,6 +10,11 @@ import { instantiate } from './instance.ts';
 
 if (wasmUnavailable !== undefined) console.log(`WebAssembly is not tested: ${wasmUnavailable}`);
 
+// Types of tests have no DOM.
+const { compile } = (
+  globalThis as unknown as { WebAssembly: { compile(bytes: Uint8Array): Promise<WebAssembly.Module> } }
+).WebAssembly;
+
 const file = (name: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(readFileSync(new URL(`../${name}`, import.meta.url)));
 
@@ -46,7 +51,7 @@ describe.skipIf(wasmUnavailable !== undefined)('WebAssembly', () => {
 
   it('takes a module that is compiled, its bytes, and where it is; of one thread too, whose memory moves as it grows', async () => {
     const url = new URL('../eagre.wasm', import.meta.url);
-    for (const module of [await WebAssembly.compile(file('eagre.wasm')), file('eagre.wasm'), url, url.href]) {
+    for (const module of [await compile(file('eagre.wasm')), file('eagre.wasm'), url, url.href]) {
       const backend = await openWasm({ module });
       expect(backend.threads()).toBe(1);
       for (const size of [1, 1000, 1 << 20, 1 << 24]) expect(adds(backend, size)).toBe(true);
@@ -59,7 +64,7 @@ describe.skipIf(wasmUnavailable !== undefined)('WebAssembly', () => {
   });
 
   it.each(['eagre.wasm', 'eagre-threads.wasm'])('lends memory that nobody else has: %s', async (name) => {
-    const { memory } = instantiate(await WebAssembly.compile(file(name)));
+    const { memory } = instantiate(await compile(file(name)));
     const { allocate, release } = memory.exports;
     const lent: { address: number; bytes: number; mark: number }[] = [];
     let marks = 0;

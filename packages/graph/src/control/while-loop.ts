@@ -52,6 +52,9 @@ export type LoopResult<V extends readonly unknown[]> =
   | { readonly [K in keyof TensorsOf<V>]: Values<TensorsOf<V>[K]> }
   | (V extends readonly [infer Only] ? Values<Tensors<Only>> : never);
 
+/** One bool. TypeScript chooses among the forms by what fits exactly, as a comparison does. */
+type Truth = TensorLike | Tensor<'bool'>;
+
 const OP = 'tf.whileLoop';
 
 /** The forms of a call of `tf.whileLoop`. */
@@ -74,20 +77,20 @@ export interface WhileLoop {
    * dtype or shape, with both structures.
    */
   <const V extends readonly unknown[]>(
-    cond: (...vars: TensorsOf<V>) => TensorLike,
+    cond: (...vars: TensorsOf<V>) => Truth,
     body: (...vars: TensorsOf<V>) => LoopResult<V>,
     loopVars: V,
     options?: WhileLoopOptions | null,
   ): TensorsOf<V>;
   <V>(
-    cond: (vars: Tensors<V>) => TensorLike,
+    cond: (vars: Tensors<V>) => Truth,
     body: (vars: Tensors<V>) => Values<Tensors<V>>,
     loopVars: V,
     options?: WhileLoopOptions | null,
   ): Tensors<V>;
   <const V extends readonly unknown[]>(
     options: WhileLoopOptions & {
-      readonly cond: (...vars: TensorsOf<V>) => TensorLike;
+      readonly cond: (...vars: TensorsOf<V>) => Truth;
       readonly body: (...vars: TensorsOf<V>) => LoopResult<V>;
       readonly loopVars: V;
     },

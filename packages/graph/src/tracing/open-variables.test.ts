@@ -141,8 +141,8 @@ test('a branch gives it a size of its own', () => {
     );
     return [v.sum(), tf.shapeOf(v)];
   });
-  expect(branch(tf.constant(true)).map((t) => t.array())).toEqual([6, [1, 3]]);
-  expect(branch(tf.constant(false)).map((t) => t.array())).toEqual([12, [4, 3]]);
+  expect(branch(tf.constant(true)).map((t: tf.Tensor) => t.array())).toEqual([6, [1, 3]]);
+  expect(branch(tf.constant(false)).map((t: tf.Tensor) => t.array())).toEqual([12, [4, 3]]);
   expect(v.shape).toEqual([4, 3]);
   const fixed = tfFunction((p: tf.Tensor) => {
     cond(
@@ -185,11 +185,11 @@ test('sums and rows keep its shape', () => {
 test('one of any shape may change its rank between calls', () => {
   const any = new tf.Variable(1, { shape: null });
   const double = tfFunction(() => [any.mul(2), tf.rank(any)]);
-  expect(double().map((t) => t.array())).toEqual([2, 0]);
+  expect(double().map((t: tf.Tensor) => t.array())).toEqual([2, 0]);
   any.assign([[1, 2]]);
-  expect(double().map((t) => t.array())).toEqual([[[2, 4]], 2]);
+  expect(double().map((t: tf.Tensor) => t.array())).toEqual([[[2, 4]], 2]);
   any.assign(3);
-  expect(double().map((t) => t.array())).toEqual([6, 0]);
+  expect(double().map((t: tf.Tensor) => t.array())).toEqual([6, 0]);
   const change = tfFunction((x: tf.Tensor) => any.assign(x).sum());
   expect(change(tf.ones([2, 2])).item()).toBe(4);
   expect(any.shape).toEqual([2, 2]);
