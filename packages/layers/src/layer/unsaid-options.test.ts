@@ -1,7 +1,7 @@
 // What nobody gave a call is not passed on: the defaults of calls hold, as in Keras 3.15.1 (its results are the expected values).
 import '@eagre/backend-js';
 import '@eagre/backend-native';
-import { constant, ones, random, type Tensor } from '@eagre/core';
+import { constant, ones, random, Tensor } from '@eagre/core';
 import { registerKerasSerializable } from '@eagre/core/internal';
 import { tfFunction } from '@eagre/graph';
 import { expect, test } from 'vitest';
@@ -198,7 +198,9 @@ test('parts of a layer that draws do not draw the same', () => {
             (transforms as Record<string, Record<string, Tensor>>)['randomBrightness'],
             (transforms as Record<string, Record<string, Tensor>>)['randomContrast'],
           ];
-    const values = [a, b].map((t) => (Object.values(t).at(-1) as Tensor).flatten().array() as number[]);
+    const numbers = (of: Record<string, unknown>): Tensor =>
+      Object.values(of).findLast((value) => value instanceof Tensor) as Tensor;
+    const values = [a, b].map((t) => numbers(t).flatten().array() as number[]);
     const order = values.map((list) => list.map((v) => list.filter((w) => w < v).length).join());
     expect(order[0]).not.toBe(order[1]);
   }
