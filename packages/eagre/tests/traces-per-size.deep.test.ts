@@ -290,7 +290,7 @@ function callOf(name: string, fn: Fn, values: Readonly<Record<string, unknown>>)
   return {
     name,
     inputs: places.map(([argument, , value]) =>
-      asInput(name === 'invertPermutation' ? 'indices' : argument, value),
+      asInput(name === 'math.invertPermutation' ? 'indices' : argument, value),
     ),
     varies:
       name.startsWith('random.') || name.endsWith('Sampler') || name === 'shuffle' || name === 'nn.dropout',

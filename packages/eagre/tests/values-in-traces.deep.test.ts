@@ -92,11 +92,11 @@ test('that is nearly all', () => {
   expect(known).toEqual([
     'makeTensorProto: values',
     'makeTensorProto: shape',
-    'diag: numRows',
-    'diag: numCols',
     'histogramFixedWidth: nbins',
     'histogramFixedWidthBins: nbins',
     'split: numOrSizes',
+    'linalg.diag: numRows',
+    'linalg.diag: numCols',
     'debugging.assertNear: rtol',
     'debugging.assertNear: atol',
     'image.randomJpegQuality: minJpegQuality',

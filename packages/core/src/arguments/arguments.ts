@@ -28,8 +28,12 @@ type Properties<P extends readonly unknown[], N extends Names> = P extends reado
 type First<N extends Names> = { [I in keyof N]: N[I] extends `${infer A}|${string}` ? A : N[I] };
 type Others<N extends Names> = { [I in keyof N]: N[I] extends `${string}|${infer B}` ? B : N[I] };
 /** Names as calls may give them: all by their first names, all by their second ones, and so on. */
-type Signatures<N extends Names> =
-  Extract<N[number], `${string}|${string}`> extends never ? N : First<N> | Signatures<Others<N>>;
+type Signatures<N extends Names> = HasMore<N> extends never ? N : First<N> | Second<Others<N>>;
+// No name has more than four. TypeScript would follow a recursion without an end where it compares generic functions.
+type Second<N extends Names> = HasMore<N> extends never ? N : First<N> | Third<Others<N>>;
+type Third<N extends Names> = HasMore<N> extends never ? N : First<N> | Others<N>;
+/** Those of the names that have others. */
+type HasMore<N extends Names> = Extract<N[number], `${string}|${string}`>;
 /** The calls by names of each of some lists of them. */
 type ByNames<P extends readonly unknown[], N, O> = N extends Names
   ? ByName<Required<P>, N, Properties<P, N> & O, keyof O & string>

@@ -20,9 +20,14 @@ export function shown(value: unknown): string {
   }
 }
 
+function describedTensor({ dtype, shape }: Pick<Tensor, 'dtype' | 'shape'>): string {
+  return `a tensor of ${dtype} ${showShape(shape)}`;
+}
+
 function described(value: unknown): string {
-  if (value instanceof Tensor || value instanceof VariableBase)
-    return `a tensor of ${value.dtype} ${showShape(value.shape)}`;
+  // By one class after the other: to narrow by both, TypeScript would compare them, while it still finds out what they have.
+  if (value instanceof Tensor) return describedTensor(value);
+  if (value instanceof VariableBase) return describedTensor(value);
   if (typeof value === 'function') {
     if (isClass(value)) return `the class ${value.name}`;
     // Layers and others that can be called are objects of a class.
