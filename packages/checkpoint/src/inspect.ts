@@ -67,6 +67,7 @@ export const listVariables: NamedFunction<[path: string], ['path|ckptDirOrFile']
 /** One value of a checkpoint, or of the latest one of a folder. */
 export const loadVariable: NamedFunction<[path: string, name: string], ['path|ckptDirOrFile', 'name']> =
   defineFunction('tf.train.loadVariable', { 'path|ckptDirOrFile': true, name: true }, {}, (path, name) => {
+    checkText(name, 'the name', 'loadVariable');
     // What is written for `checkpoint.step` is meant by its path as well as by its whole name.
     const reader = loadCheckpoint(path);
     const key = `${name}/.ATTRIBUTES/VARIABLE_VALUE`;

@@ -388,7 +388,7 @@ export const assertShapes: NamedFunction<
         const bound = [...known].map(([name, size]) => `${name} = ${size}`).join(', ');
         throw failure(
           'assertShapes',
-          `tensor ${i} has shape ${showShape(shape)}, expected [${dims.join(', ')}]${bound === '' ? '' : ` with ${bound}`}`,
+          `tensor ${i} has shape ${showShape(shape)}, expected [${dims.map((d) => (typeof d === 'string' ? d : shown(d))).join(', ')}]${bound === '' ? '' : ` with ${bound}`}`,
           message,
         );
       }

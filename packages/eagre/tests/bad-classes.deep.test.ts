@@ -5,7 +5,7 @@ import * as tf from '../src/index.ts';
 // As bad-input.deep.test.ts of the ops: whatever constructors, and the objects that they make, are given, there is a value or one of Eagre's
 // own errors. Names of options come from the errors that list them.
 
-const SECONDS = Number(process.env.EAGRE_FUZZ_SECONDS ?? 6);
+const ROUNDS = 100;
 
 type Class = new (...args: unknown[]) => object;
 
@@ -134,7 +134,7 @@ it('classes and what they make give a value or one of our errors', () => {
       }),
   );
   expect(made.length).toBeGreaterThan(120);
-  const findings = fuzz(made, SECONDS, ({ name, member, names, options }, random, found) => {
+  const findings = fuzz(made, ROUNDS, ({ name, member, names, options }, random, found) => {
     const a = new ClassArguments(random, { textless: true, revoked: true });
     const args = names.map((n) =>
       /^(options|rest|config)$/.test(n) ? a.optionsOf(options) : a.chance(0.6) ? a.value(n) : a.named(n),

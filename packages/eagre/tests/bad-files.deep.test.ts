@@ -8,7 +8,7 @@ import * as tf from '../src/index.ts';
 
 // What summaries and checkpoints take, wrong in a place or two. What is in files has tests of its own.
 
-const SECONDS = Number(process.env.EAGRE_FUZZ_SECONDS ?? 5);
+const ROUNDS = 120;
 
 const folder = mkdtempSync(join(tmpdir(), 'eagre-bad-files-'));
 let made = 0;
@@ -227,7 +227,7 @@ const eager: readonly Subject[] = [
 ];
 
 it('summaries give a value or one of our errors', async () => {
-  const findings = await fuzzCalls([...kinds, ...kinds.map(traced), ...eager].map(written), SECONDS);
+  const findings = await fuzzCalls([...kinds, ...kinds.map(traced), ...eager].map(written), ROUNDS);
   expect(findings.list('summaries').slice(0, 30)).toEqual([]);
   expect(findings.values).toBeGreaterThan(findings.calls / 20);
 });
@@ -393,7 +393,7 @@ const checkpoints: readonly Subject[] = [
               minIntervalSecs: short(how.minIntervalSecs),
               timeoutFn: typeof timeoutFn === 'function' ? ask : timeoutFn,
             }
-          : how;
+          : (how ?? { timeout: 0.05 });
       for await (const found of train.checkpointsIterator(
         typeof path === 'string' ? join(folder, path) : path,
         given as never,
@@ -405,7 +405,7 @@ const checkpoints: readonly Subject[] = [
 ];
 
 it('checkpoints give a value or one of our errors', async () => {
-  const findings = await fuzzCalls(checkpoints, SECONDS);
+  const findings = await fuzzCalls(checkpoints, ROUNDS);
   expect(findings.list('checkpoints').slice(0, 30)).toEqual([]);
   expect(findings.values).toBeGreaterThan(findings.calls / 20);
 });

@@ -89,7 +89,7 @@ export function shardsOf(
   if (shards.length === 1 || given === null || given === undefined)
     return shards.map((shard) => [given, shard]);
   const sizes = shards.map((shard) => shard.shape[0] as number);
-  if (!(given instanceof IndexedSlices)) {
+  if (!areSlices(given)) {
     const parts = split(gradientOf(given, variable, optimizer), sizes);
     return shards.map((shard, i) => [parts[i], shard]);
   }
@@ -174,6 +174,12 @@ function unfit(
 
 const disposed = (variable: Variable, optimizer: string): FailedPreconditionError =>
   new FailedPreconditionError(`the gradient of '${variable.path}' was disposed`, optimizer);
+
+/** Whether a gradient is rows of a variable. @throws InvalidArgumentError for what cannot be looked at */
+export function areSlices(gradient: unknown): gradient is IndexedSlices {
+  isPlain(gradient);
+  return gradient instanceof IndexedSlices;
+}
 
 /** @throws InvalidArgumentError unless it has the shape and dtype of the variable, FailedPreconditionError when it was disposed */
 export function gradientOf(given: TensorLike, variable: Variable, optimizer: string): Tensor {

@@ -58,6 +58,7 @@ import { CheckpointOptions } from './checkpoint-options.ts';
 import { checkClipping, clipGradients } from './clipping.ts';
 import { optionsOf } from './config.ts';
 import {
+  areSlices,
   type GradientAndVariable,
   gradientOf,
   pairsOf,
@@ -559,7 +560,7 @@ export abstract class Optimizer extends Module implements Trackable {
     const given = this.#overwritten(all);
     const { lossScaleFactor: factor } = this;
     const unscaled = (gradient: TensorLike): TensorLike =>
-      gradient instanceof IndexedSlices
+      areSlices(gradient)
         ? (gradient.mapValues((v) => v.div(factor as number)) as never)
         : toTensor(gradient).div(factor as number);
     const pairs =
@@ -938,8 +939,7 @@ export abstract class Optimizer extends Module implements Trackable {
       this.indexOf(variable);
       this.#once(variable, seen);
       if (given === null || given === undefined) missing.push(variable);
-      else if (given instanceof IndexedSlices && this.#takesRows())
-        updates.push(rowsOf(given, variable, this.name));
+      else if (areSlices(given) && this.#takesRows()) updates.push(rowsOf(given, variable, this.name));
       else updates.push({ gradient: gradientOf(given, variable, this.name), variable });
     }
     this.#warn(missing);

@@ -5,6 +5,15 @@ import { generator } from './values.ts';
 /** Of everything that tests draw at random: 1, another one in each run of `pnpm fuzz`. */
 export const SEED: number = Number(process.env.EAGRE_FUZZ_SEED ?? 1);
 
+/** How long a call with wrong arguments may work: on all processors, since a busy machine changes that least. */
+export const LONGEST_WORK_MS = 5000;
+
+/** The milliseconds that processors worked for this process since then. */
+export function workOf(since: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(since);
+  return (user + system) / 1000;
+}
+
 /** What calls with arguments at random came to. */
 export class Findings {
   calls = 0;
@@ -20,10 +29,10 @@ export class Findings {
   /** Keeps an error that is none of Eagre's own, by the line that threw it. @returns whether it was one of those. */
   isOwn(error: unknown, name: string, where: () => string): error is EagreError {
     if (error instanceof EagreError && error.code !== 'INTERNAL') return true;
-    // What the file system says, and what functions of the test itself do with what they get.
+    // What the file system says, and what functions of the test itself do with what they get, also a `toString` that is taken for a metric.
     if (error instanceof Error && 'syscall' in error) return false;
     const text = error instanceof Error ? error.stack : String(error);
-    if (/^\s*at .*\.test\.ts/.test(/^\s*at .*/m.exec(text ?? '')?.[0] ?? '')) return false;
+    if (/^\s*at .*(?:\.test\.ts|toString \[as )/.test(/^\s*at .*/m.exec(text ?? '')?.[0] ?? '')) return false;
     const at = /at .*(?:packages|native).*/.exec(text ?? '')?.[0] ?? '';
     this.add(`${name} ${at}`, `${where()}: ${String(error)}`);
     return false;
@@ -42,14 +51,17 @@ export class Findings {
 
 type Attempt<Item, R> = (item: Item, random: () => number, findings: Findings) => R;
 
-/** Each item with random numbers of its own, that EAGRE_FUZZ_SEED tells (1 unless set), round after round until `seconds` are over. */
+/** A longer search, by `pnpm fuzz`, ends by the clock; all others after so many rounds, so that they are the same on every machine. */
+const SECONDS = process.env.EAGRE_FUZZ_SECONDS;
+
+/** Each item with random numbers of its own, that EAGRE_FUZZ_SEED tells (1 unless set), `count` times. */
 function* rounds<Item>(
   items: readonly Item[],
-  seconds: number,
+  count: number,
   findings: Findings,
 ): Generator<[Item, () => number]> {
-  const end = performance.now() + seconds * 1000;
-  for (let round = 0; performance.now() < end; round++) {
+  const end = performance.now() + Number(SECONDS ?? 0) * 1000;
+  for (let round = 0; SECONDS === undefined ? round < count : performance.now() < end; round++) {
     for (const [i, item] of items.entries()) {
       yield [item, generator(SEED * 1_000_003 + round * 1009 + i)];
       findings.calls++;
@@ -57,20 +69,20 @@ function* rounds<Item>(
   }
 }
 
-/** Calls `attempt` for each item, each time in a scope, round after round. */
-export function fuzz<Item>(items: readonly Item[], seconds: number, attempt: Attempt<Item, void>): Findings {
+/** Calls `attempt` for each item `count` times, each time in a scope. */
+export function fuzz<Item>(items: readonly Item[], count: number, attempt: Attempt<Item, void>): Findings {
   const findings = new Findings();
-  for (const [item, random] of rounds(items, seconds, findings)) scope(() => attempt(item, random, findings));
+  for (const [item, random] of rounds(items, count, findings)) scope(() => attempt(item, random, findings));
   return findings;
 }
 
 /** The same for what takes time; without scopes, which end at once. */
 export async function fuzzAsync<Item>(
   items: readonly Item[],
-  seconds: number,
+  count: number,
   attempt: Attempt<Item, Promise<void>>,
 ): Promise<Findings> {
   const findings = new Findings();
-  for (const [item, random] of rounds(items, seconds, findings)) await attempt(item, random, findings);
+  for (const [item, random] of rounds(items, count, findings)) await attempt(item, random, findings);
   return findings;
 }

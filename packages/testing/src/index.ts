@@ -10,7 +10,7 @@ export {
 } from './bad-arguments.ts';
 export { browserPath, softwareGpuFlags } from './browser.ts';
 export { maxUlp } from './compare.ts';
-export { type Findings, fuzz, fuzzAsync, SEED } from './fuzz.ts';
+export { type Findings, fuzz, fuzzAsync, LONGEST_WORK_MS, SEED, workOf } from './fuzz.ts';
 export { checkGradients, type GradCheckOptions } from './grad-check.ts';
 export { fuzzCalls, type Subject } from './mutations.ts';
 export { RemoteBackend, type RemoteOptions, remotes } from './remote.ts';

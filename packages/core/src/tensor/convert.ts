@@ -326,10 +326,14 @@ function fromNested(value: readonly unknown[], hint: DType | undefined, strict: 
 const isOwn = (value: unknown): value is Tensor | Variable =>
   value instanceof Tensor || value instanceof VariableBase;
 
-/** The first tensor in nested arrays, if they hold any. */
+/** The first tensor in nested arrays, if they hold any. @throws InvalidArgumentError for what cannot be looked at */
 function firstTensor(value: unknown, level = 0): Tensor | Variable | null {
-  if (isOwn(value)) return value;
-  if (!Array.isArray(value) || level > MAX_RANK) return null;
+  try {
+    if (isOwn(value)) return value;
+    if (!Array.isArray(value) || level > MAX_RANK) return null;
+  } catch (cause) {
+    throw unseen(cause);
+  }
   for (const part of value) {
     const found = typeof part === 'object' ? firstTensor(part, level + 1) : null;
     if (found !== null) return found;

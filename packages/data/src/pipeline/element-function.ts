@@ -42,7 +42,7 @@ export const debugMode: { enabled: boolean } = { enabled: false };
 
 /** Whether a function is declared `async`. */
 export function isAsyncFunction(fn: unknown): boolean {
-  return Object.prototype.toString.call(fn) === '[object AsyncFunction]';
+  return typeof fn === 'function' && Object.prototype.toString.call(fn) === '[object AsyncFunction]';
 }
 
 /** The arguments of a function of an element: the items of a tuple, or the element. */

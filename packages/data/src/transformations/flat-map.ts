@@ -59,13 +59,14 @@ export class InterleaveNode extends UnaryNode {
     this.#what = what;
     const { cycleLength = AUTOTUNE, numParallelCalls = 1 } = options;
     // Without a length of its own the cycle is long enough for the calls that are wanted.
-    const chosen = Math.max(CYCLE, Number(plainNumber(numParallelCalls)));
+    const calls = plainNumber(numParallelCalls);
+    const chosen = typeof calls === 'number' ? Math.max(CYCLE, calls) : CYCLE;
     this.#cycle = checkParallel(cycleLength, 'cycleLength', what, chosen);
     this.#block = checkCount(options.blockLength ?? 1, 'blockLength', what);
     this.#parallel = checkParallel(numParallelCalls, 'numParallelCalls', what, this.#cycle);
     if (this.#parallel > this.#cycle)
       throw new InvalidArgumentError(
-        `numParallelCalls must be AUTOTUNE or at most cycleLength, got ${plainNumber(numParallelCalls)} for a cycleLength of ${this.#cycle}`,
+        `numParallelCalls must be AUTOTUNE or at most cycleLength, got ${calls} for a cycleLength of ${this.#cycle}`,
         what,
       );
     this.#deterministic = options.deterministic;

@@ -1,6 +1,7 @@
 // Elements from several datasets, chosen by numbers or by chance.
 import { InvalidArgumentError } from '@eagre/backend';
 import { Tensor } from '@eagre/core';
+import { shown } from '@eagre/core/internal';
 import { commonSpec, type ElementSpec, sameKind } from '../elements/element-spec.ts';
 import {
   AGAIN,
@@ -221,7 +222,7 @@ export class SampleFromNode extends ChooseNode {
       );
     if (this.#weights.some((w) => !Number.isFinite(w) || w < 0) || this.#weights.every((w) => w === 0))
       throw new InvalidArgumentError(
-        `weights must be at least 0, and at least one of them above 0, got [${this.#weights}]`,
+        `weights must be at least 0, and at least one of them above 0, got ${shown(this.#weights)}`,
         what,
       );
   }

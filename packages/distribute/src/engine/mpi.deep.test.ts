@@ -125,16 +125,15 @@ describe.skipIf(withoutGloo !== undefined || withoutMpi !== undefined)('MPI', { 
       2,
       `${head}
       const { engine } = await meet({ implementation: 'MPI' });
-      if (engine.rank === 1) await new Promise((resolve) => setTimeout(resolve, 1500));
-      const start = Date.now();
+      if (engine.rank === 1) await new Promise((resolve) => setTimeout(resolve, 3000));
       try { engine.allReduce(Float32Array.of(1), { dtype: 'float32', timeoutSeconds: 0.5 }); } catch (error) {
-        console.log(error.name, error.message, Date.now() - start < 4000);
+        console.log(error.name, error.message);
       }
       await engine.close(0).catch(() => {});
       await meet({ implementation: 'MPI', timeoutSeconds: 20 }).catch((error) => console.log(error.name, error.message));`,
     );
     expect(out).toMatch(
-      /DeadlineExceededError allReduce of 1 float32 by sum did not end within 0\.5 s: worker 1.* is at operation 0 of 1 true/,
+      /DeadlineExceededError allReduce of 1 float32 by sum did not end within 0\.5 s: worker 1.* is at operation 0 of 1/,
     );
     expect(out).toMatch(/FailedPreconditionError an operation of MPI failed before, and MPI cannot go on/);
   });

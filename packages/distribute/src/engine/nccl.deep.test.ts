@@ -63,14 +63,13 @@ const onGpus = await bundledProgram(
 async function meetings(...envs: readonly Readonly<Record<string, string>>[]): Promise<string[]> {
   const configs = await tfConfigs(envs.length);
   const program = `${head}
-    const start = Date.now();
     try {
       const { engine } = await meet({ implementation: 'NCCL', timeoutSeconds: 8, heartbeatSeconds: 1 });
       console.log('GPU', engine.gpu);
       engine.barrier();
       await engine.close();
     } catch (error) {
-      console.log(error.name, error.message, Date.now() - start < 20000);
+      console.log(error.name, error.message);
     }
     process.exit(0);`;
   const running = configs.map((TF_CONFIG, i) => start(program, { ...envs[i], TF_CONFIG }));
@@ -151,11 +150,11 @@ describe.skipIf(withoutGloo !== undefined || withoutNccl !== undefined)('NCCL', 
   it('refuses to share one', async () => {
     for (const text of await meetings(fakeGpus(1), fakeGpus(1)))
       expect(text).toMatch(
-        /^FailedPreconditionError worker 1 .* is the process 2 of its machine, which has 1 GPUs .* true$/,
+        /^FailedPreconditionError worker 1 .* is the process 2 of its machine, which has 1 GPUs /,
       );
     for (const text of await meetings(fakeGpus(2), fakeGpus(1)))
       expect(text).toMatch(
-        /^FailedPreconditionError worker 0 .* and worker 1 .* would both use the GPU 0000:00:00\.0: .* true$/,
+        /^FailedPreconditionError worker 0 .* and worker 1 .* would both use the GPU 0000:00:00\.0: /,
       );
   });
 
@@ -165,21 +164,19 @@ describe.skipIf(withoutGloo !== undefined || withoutNccl !== undefined)('NCCL', 
       fakeGpus(2),
     );
     expect(own).toMatch(
-      /^UnimplementedError there is no NCCL \(\/nowhere\/libnccl\.so\.2: .*EAGRE_NCCL_LIBRARY.* true$/,
+      /^UnimplementedError there is no NCCL \(\/nowhere\/libnccl\.so\.2: .*EAGRE_NCCL_LIBRARY/,
     );
     expect(other).toMatch(
-      /^UnimplementedError worker 0 .* cannot use NCCL: there is no NCCL \(\/nowhere.*EAGRE_NCCL_LIBRARY.* true$/,
+      /^UnimplementedError worker 0 .* cannot use NCCL: there is no NCCL \(\/nowhere.*EAGRE_NCCL_LIBRARY/,
     );
     const [first, second] = await meetings(fakeGpus(2), {
       ...fakeGpus(2),
       EAGRE_CUDA_DRIVER: '/nowhere/libcuda.so.1',
     });
     expect(first).toMatch(
-      /^UnimplementedError worker 1 .* cannot use NCCL: NCCL needs the driver .*EAGRE_CUDA_DRIVER.* true$/,
+      /^UnimplementedError worker 1 .* cannot use NCCL: NCCL needs the driver .*EAGRE_CUDA_DRIVER/,
     );
-    expect(second).toMatch(
-      /^UnimplementedError NCCL needs the driver of NVIDIA.*nowhere.*EAGRE_CUDA_DRIVER.* true$/,
-    );
+    expect(second).toMatch(/^UnimplementedError NCCL needs the driver of NVIDIA.*nowhere.*EAGRE_CUDA_DRIVER/);
   });
 
   it('refuses libraries of other versions, and drivers without a GPU', async () => {
@@ -200,11 +197,11 @@ describe.skipIf(withoutGloo !== undefined || withoutNccl !== undefined)('NCCL', 
     const broken = { ...fakeGpus(2), FAKE_NCCL_FAIL: 'ncclCommInitRankConfig:1' };
     for (const text of await meetings(broken, broken))
       expect(text).toMatch(
-        /^UnavailableError NCCL cannot begin: ncclCommInitRankConfig: unhandled cuda error .*true$/,
+        /^UnavailableError NCCL cannot begin: ncclCommInitRankConfig: unhandled cuda error/,
       );
     const small = { ...fakeGpus(2), FAKE_CUDA_MEMORY: '1000000' };
     for (const text of await meetings(small, small))
-      expect(text).toMatch(/^UnavailableError NCCL cannot begin: cuMemAlloc: out of memory .*true$/);
+      expect(text).toMatch(/^UnavailableError NCCL cannot begin: cuMemAlloc: out of memory/);
   });
 
   it('tells of an error of the library, and lets processes meet again', async () => {

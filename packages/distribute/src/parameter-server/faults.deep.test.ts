@@ -76,12 +76,10 @@ describe.concurrent('a cluster', { timeout: 400_000 }, () => {
         print('ready');
         await line();
         const late = coordinator.schedule(slow, [x]);
-        const begin = Date.now();
         print(await failed(async () => { for (;;) { coordinator.schedule(slow, [x]); await coordinator.join(); } }));
         print(await failed(() => late.fetch()));
         print(await failed(() => coordinator.schedule(slow, [x])));
         print(await failed(() => v.read()));
-        print(Date.now() - begin < 15000);
         await strategy.close();`,
         { ps: 1, workers: 1 },
       );
@@ -93,7 +91,7 @@ describe.concurrent('a cluster', { timeout: 400_000 }, () => {
       const { code, out, err } = await coordinator.ended;
       expect([code, err]).toEqual([0, '']);
       const lost = ['UnavailableError', expect.stringMatching(/ps 0 \(127\.0\.0\.1:\d+\)/)];
-      expect(printed(out)).toEqual(['ready', lost, expect.anything(), lost, lost, true]);
+      expect(printed(out)).toEqual(['ready', lost, expect.anything(), lost, lost]);
     };
     await Promise.all([lose('SIGKILL'), lose('SIGSTOP')]);
   });
