@@ -15,6 +15,7 @@ const entry = files(
   'internal',
   'plugin',
   'register',
+  'node',
   'node-hooks',
   'specs',
   ...(name === 'core' ? ['image'] : []),

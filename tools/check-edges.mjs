@@ -31,7 +31,7 @@ const permitted = {
     'native-linux-arm64',
     'native-linux-x64',
   ],
-  core: ['backend', 'backend-js', 'backend-native'],
+  core: ['backend', 'backend-js', 'backend-native', 'backend-wasm'],
   autodiff: ['core', 'backend'],
   // Sessions save their variables.
   compiler: ['backend'],

@@ -1,5 +1,5 @@
 // What whoever installs the packages has: they are packed as for publishing, installed into empty projects, and used there.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { browserPath } from '@eagre/testing';
@@ -14,7 +14,7 @@ import ts from 'typescript';
 import { build as viteBuild } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import webpack from 'webpack';
-import { type Manifest, Packed, published, runNode } from './packed.ts';
+import { type Manifest, Packed, published, run, runNode } from './packed.ts';
 
 // Its declarations are those of a CommonJS module, which it is not for Node.
 const commonjs = commonjsPlugin as unknown as typeof commonjsPlugin.default;
@@ -57,6 +57,8 @@ const outcome = JSON.stringify([tf.zeros([1]).backend.name, history.loss.at(-1) 
 `;
 const printing = `${program}\nconsole.log(outcome);\n`;
 const native = '["native",true,[2,4]]';
+/** Whether the modules of WebAssembly were built. */
+const hasWasm = existsSync(new URL('../../../packages/backend-wasm/eagre-threads.wasm', import.meta.url));
 
 test('a program in plain JavaScript computes on native kernels', async () => {
   write(project, 'main.js', printing);
@@ -130,10 +132,27 @@ const tf = await import('eagre');
 console.log(tf.zeros([1]).backend.name);`,
   );
   const text = await runNode(project, loader);
-  expect(text).toMatch(/^js$/m);
+  expect(text).toMatch(hasWasm ? /^wasm$/m : /^js$/m);
   expect(text).toContain(`EAGRE_NO_NATIVE Eagre's native kernels could not be loaded`);
+  expect(text).toContain(`Kernels ${hasWasm ? 'of WebAssembly' : 'in JavaScript'} run instead`);
   expect(text).toContain(`Install the package @eagre/native-${process.platform}-${process.arch}`);
   expect(text).not.toMatch(/build\/Release|pnpm/);
+});
+
+test.skipIf(!hasWasm)('where no addon can be loaded, kernels of WebAssembly train', async () => {
+  for (const folder of [project, strict]) {
+    write(folder, 'wasm.js', printing);
+    const node = (file: string, env: Record<string, string>): Promise<string> =>
+      run(process.execPath, [file], folder, env);
+    expect(await node('wasm.js', { EAGRE_ADDON: '/nowhere/eagre.node' })).toBe('["wasm",true,[2,4]]');
+    // CommonJS can require all of it.
+    write(
+      folder,
+      'wasm.cjs',
+      `const tf = require('eagre'); console.log(tf.matmul([[1, 2]], [[3], [4]]).item(), tf.zeros([1]).backend.name);`,
+    );
+    expect(await node('wasm.cjs', { EAGRE_BACKEND: 'wasm' })).toBe('11 wasm');
+  }
 });
 
 test('every package that is installed runs on all versions of Node that Eagre runs on', () => {

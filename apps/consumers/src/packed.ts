@@ -127,10 +127,15 @@ function environment(): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), TURBO_TELEMETRY_DISABLED: '1' };
 }
 
-/** Runs a program in a folder. @returns what it prints. @throws Error with all that it says if it fails. */
-export function run(program: string, args: readonly string[], cwd: string): Promise<string> {
+/** Runs a program in a folder, with more in its environment. @returns what it prints. @throws Error with all that it says if it fails. */
+export function run(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const shell = process.platform === 'win32' && program !== process.execPath;
-  const child = spawn(program, args, { cwd, env: environment(), shell });
+  const child = spawn(program, args, { cwd, env: { ...environment(), ...more }, shell });
   return new Promise((resolve, reject) => {
     let out = '';
     let all = '';

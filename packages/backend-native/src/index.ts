@@ -6,7 +6,7 @@ import { checkInstructionSet, checkSettings } from './settings.ts';
 
 // What other packages make a backend of, of kernels that they bring.
 export { type Block, CANCELLED, type Kernels, STOPPED } from './load.ts';
-export { CompiledBackend };
+export { CompiledBackend, checkSettings };
 
 const env = globalThis.process?.env ?? {};
 checkSettings(env);
@@ -35,9 +35,7 @@ export function openWatcher(): Watcher | undefined {
 
 /** Why there is no native backend and what to do about it; undefined where there is one. */
 export const nativeUnavailable: string | undefined =
-  loaded.addon === undefined
-    ? `Eagre's native kernels could not be loaded, so the slower JavaScript backend runs. ${loaded.advice}`
-    : undefined;
+  loaded.addon === undefined ? `Eagre's native kernels could not be loaded. ${loaded.advice}` : undefined;
 
 /** The CRC-32C of the bytes behind those whose CRC is `previous`, by the processor's instruction; undefined where there is no addon. */
 export const nativeCrc32c: ((bytes: Uint8Array, previous: number) => number) | undefined =

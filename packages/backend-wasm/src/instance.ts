@@ -40,7 +40,7 @@ export function imports(memoryOf: () => WebAssembly.Memory): WebAssembly.ModuleI
 }
 
 /** Whether a module is the one for threads: it is given its memory. */
-export function isForThreads(module: WebAssembly.Module): boolean {
+function isForThreads(module: WebAssembly.Module): boolean {
   return WebAssembly.Module.imports(module).some(({ kind }) => kind === 'memory');
 }
 

@@ -1,8 +1,16 @@
 import '@eagre/backend-js';
 import { readFileSync } from 'node:fs';
-import { type Backend, getBackend, interpretPlan, type TensorRef, typedView } from '@eagre/backend';
+import {
+  type Backend,
+  getBackend,
+  InvalidArgumentError,
+  interpretPlan,
+  type TensorRef,
+  typedView,
+  UnavailableError,
+} from '@eagre/backend';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { randomPlan, runPlainly } from '../../testing/src/random-plans.ts';
 import { Finalizers } from './collected.ts';
 import { openWasm, wasmUnavailable } from './index.ts';
@@ -59,8 +67,33 @@ describe.skipIf(wasmUnavailable !== undefined)('WebAssembly', () => {
   });
 
   it('refuses what is no module of these kernels', async () => {
-    await expect(openWasm({ module: new Uint8Array([1, 2, 3]) })).rejects.toThrow();
+    const empty = await compile(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0));
+    const wrong: readonly unknown[] = [
+      ...[new Uint8Array([1, 2, 3]), new ArrayBuffer(0), empty, 'data:application/wasm;base64,AAAA'],
+      ...[5, null, {}, Symbol('s'), 'http://['],
+    ];
+    for (const module of wrong)
+      await expect(openWasm({ module } as never)).rejects.toBeInstanceOf(InvalidArgumentError);
     await expect(openWasm({ module: 'nothing.wasm' })).rejects.toThrow('nothing.wasm');
+    for (const module of ['nothing.wasm', 'http://127.0.0.1:1/x.wasm', 'file:///'])
+      await expect(openWasm({ module })).rejects.toBeInstanceOf(UnavailableError);
+  });
+
+  it('refuses numbers of threads that mean nothing, and options that are not', async () => {
+    for (const options of [
+      { threads: 0 },
+      { threads: 2.5 },
+      { threads: NaN },
+      { threads: 257 },
+      { threads: '2' },
+      { nonsense: 1 },
+      null,
+      5,
+    ])
+      await expect(openWasm(options as never)).rejects.toBeInstanceOf(InvalidArgumentError);
+    vi.stubEnv('EAGRE_NUM_THREADS', 'many');
+    await expect(openWasm()).rejects.toThrow("EAGRE_NUM_THREADS is 'many'");
+    vi.unstubAllEnvs();
   });
 
   it.each(['eagre.wasm', 'eagre-threads.wasm'])('lends memory that nobody else has: %s', async (name) => {

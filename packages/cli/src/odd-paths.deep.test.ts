@@ -46,7 +46,7 @@ function run(...args: string[]): { code: number | null; text: string } {
   return { code: status, text: lines.filter((line) => !WARNING.test(line)).join('\n') };
 }
 
-const WARNING = /EAGRE_NO_NATIVE|@eagre\/native|--trace-warnings/;
+const WARNING = /EAGRE_NO_NATIVE|@eagre\/native|run instead|--trace-warnings/;
 
 /** Makes what is no regular file at a path. */
 const odd: Readonly<Record<string, (path: string) => unknown>> = {

@@ -1,5 +1,5 @@
-// Registers what can compute here: native kernels where the addon loads, else the JavaScript ones, with a word about it in Node.
-import { type Backend, getBackend, NotFoundError } from '@eagre/backend';
+// Registers what can compute here: native kernels where the addon loads, else those of WebAssembly, else those in JavaScript, with a word about it in Node.
+import { type Backend, getBackend, listBackends, NotFoundError } from '@eagre/backend';
 import '@eagre/backend-js';
 import { nativeUnavailable } from '@eagre/backend-native';
 
@@ -9,7 +9,32 @@ export function namedBackend(): Backend | null {
   const process: Partial<NodeJS.Process> | undefined = globalThis.process;
   const wanted = process?.env?.EAGRE_BACKEND;
   if (wanted === 'native' && nativeUnavailable !== undefined) throw new NotFoundError(nativeUnavailable);
+  if (wanted === 'wasm') {
+    const why = openWasm();
+    if (why !== undefined) throw new NotFoundError(`There are no kernels of WebAssembly: ${why}`);
+  }
   if (wanted !== undefined && wanted !== '') return getBackend(wanted);
-  if (nativeUnavailable !== undefined) process?.emitWarning?.(nativeUnavailable, { code: 'EAGRE_NO_NATIVE' });
+  if (nativeUnavailable === undefined || process?.emitWarning === undefined) return null;
+  const why = openWasm();
+  const instead =
+    why === undefined
+      ? 'Kernels of WebAssembly run instead.'
+      : `Kernels in JavaScript run instead, which are 10 to 100 times slower, since there are none of WebAssembly: ${why}`;
+  process.emitWarning(`${nativeUnavailable}\n  ${instead}`, { code: 'EAGRE_NO_NATIVE' });
   return null;
+}
+
+/** Opens the kernels of WebAssembly, in Node: pages import them themselves. @returns why there are none */
+function openWasm(): string | undefined {
+  try {
+    const require = globalThis.process.getBuiltinModule('node:module').createRequire(import.meta.url);
+    const { wasmUnavailable } = require('@eagre/backend-wasm') as { readonly wasmUnavailable?: string };
+    if (wasmUnavailable !== undefined) return wasmUnavailable;
+  } catch (error) {
+    return String((error as Partial<Error> | null)?.message ?? error).split('\n')[0];
+  }
+  // In bundles the package may be of another Eagre.
+  return listBackends().some(({ name }) => name === 'wasm')
+    ? undefined
+    : 'they belong to another copy of Eagre';
 }
