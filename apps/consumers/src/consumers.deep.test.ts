@@ -1,5 +1,5 @@
 // What whoever installs the packages has: they are packed as for publishing, installed into empty projects, and used there.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { browserPath } from '@eagre/testing';
@@ -14,7 +14,7 @@ import ts from 'typescript';
 import { build as viteBuild } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import webpack from 'webpack';
-import { type Manifest, Packed, published, run, runNode } from './packed.ts';
+import { type Manifest, Packed, published, run, runNode, write } from './packed.ts';
 
 // Its declarations are those of a CommonJS module, which it is not for Node.
 const commonjs = commonjsPlugin as unknown as typeof commonjsPlugin.default;
@@ -37,12 +37,6 @@ beforeAll(async () => {
   ]);
 }, 600_000);
 afterAll(() => packed.stop());
-
-const write = (folder: string, name: string, text: string): string => {
-  const file = join(folder, name);
-  writeFileSync(file, text);
-  return file;
-};
 
 // Long enough that `fit` lets the event loop turn in between.
 const program = `

@@ -154,3 +154,10 @@ export function run(
 
 export const runNode = (cwd: string, ...args: readonly string[]): Promise<string> =>
   run(process.execPath, args, cwd);
+
+/** Writes a file into a folder. @returns its path */
+export function write(folder: string, name: string, text: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+}

@@ -65,8 +65,13 @@ export function notOpened(error: unknown): Opened {
   throw error;
 }
 
-/** Where this package's module is. Threads need memory that they share, which pages have where they are isolated from others. */
+/** Where this package's module is. @throws UnavailableError at the edge. Threads need memory that they share, which pages have where they are isolated from others. */
 export function ownModule(): URL {
+  if (!URL.canParse('..', import.meta.url))
+    throw new UnavailableError(
+      'this host does not say where modules are: give it to openWasm({ module })',
+      'openWasm',
+    );
   return typeof SharedArrayBuffer === 'function'
     ? new URL('../eagre-threads.wasm', import.meta.url)
     : new URL('../eagre.wasm', import.meta.url);

@@ -1,0 +1,200 @@
+// Kernels of WebAssembly where there is no Node: in pages, and at the edge. The packages are packed as for publishing.
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join } from 'node:path';
+import { browserPath } from '@eagre/testing';
+import * as esbuild from 'esbuild';
+import { Miniflare } from 'miniflare';
+import { type Browser, chromium } from 'playwright-core';
+import { build as viteBuild } from 'vite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Packed, write } from './packed.ts';
+
+const isBuilt = existsSync(new URL('../../../packages/backend-wasm/eagre-threads.wasm', import.meta.url));
+if (!isBuilt) console.log('WebAssembly is not tested: `pnpm pack:wasm` has not run');
+
+const training = `
+const x = tf.random.normal([512, 8]);
+const y = x.square().sum(1, { keepdims: true });
+const model = new tf.Sequential([new tf.layers.Dense(16, { activation: 'relu', inputShape: [8] }), new tf.layers.Dense(1)]);
+model.compile({ optimizer: new tf.optimizers.Adam(), loss: 'meanSquaredError' });
+const { history } = await model.fit(x, y, { epochs: 30, verbose: 0 });
+const double = tf.function((v) => v.mul(2));
+const { backend } = tf.zeros([1]);
+const outcome = [backend.name, backend.threads?.() > 1, history.loss.at(-1) < history.loss[0], double(tf.constant([1, 2])).array()];
+`;
+
+describe.skipIf(!isBuilt)('kernels of WebAssembly', () => {
+  const packed = new Packed();
+  let project: string;
+
+  beforeAll(async () => {
+    await packed.start();
+    project = await packed.project('npm', 'project', ['eagre']);
+  }, 600_000);
+  afterAll(() => packed.stop());
+
+  describe.skipIf(browserPath === undefined)('in a page', () => {
+    let server: Server;
+    let browser: Browser;
+    /** Of the next page. */
+    let headers: Readonly<Record<string, string>> = {};
+    let isThere = true;
+
+    beforeAll(async () => {
+      const entry = write(
+        project,
+        'page.js',
+        `import * as tf from 'eagre';
+        import { wasmUnavailable } from '@eagre/backend-wasm';
+        // Workers come when the page has a turn.
+        const { backend: here } = tf.zeros([1]);
+        while (location.hash === '#threads' && here.threads() === 1) await new Promise((resolve) => setTimeout(resolve, 20));
+        ${training}
+        const shown = document.createElement('pre');
+        shown.textContent = JSON.stringify({ outcome, wasmUnavailable });
+        document.body.append(shown);`,
+      );
+      const outDir = join(project, 'page');
+      await viteBuild({
+        root: project,
+        configFile: false,
+        logLevel: 'error',
+        build: {
+          target: 'es2022',
+          outDir,
+          rollupOptions: { input: entry, output: { entryFileNames: 'page.js' } },
+        },
+      });
+      const types: Record<string, string> = { '.js': 'text/javascript', '.wasm': 'application/wasm' };
+      server = createServer(({ url = '' }, response) => {
+        if (url === '/') {
+          response.writeHead(200, { 'content-type': 'text/html', ...headers });
+          response.end('<!doctype html><script type="module" src="/page.js"></script>');
+          return;
+        }
+        const file = join(outDir, url);
+        const found = existsSync(file) && (isThere || !url.endsWith('.wasm'));
+        response.writeHead(found ? 200 : 404, {
+          'content-type': types[extname(url)] ?? 'text/plain',
+          ...headers,
+        });
+        response.end(found ? readFileSync(file) : '');
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      browser = await chromium.launch({ executablePath: browserPath as string, args: ['--no-sandbox'] });
+    }, 300_000);
+    afterAll(async () => {
+      await browser?.close();
+      server?.close();
+    });
+
+    const load = async (given: Readonly<Record<string, string>>, hash = ''): Promise<unknown> => {
+      headers = given;
+      const page = await browser.newPage();
+      page.setDefaultTimeout(240_000);
+      const wrong: string[] = [];
+      page.on('pageerror', (error) => wrong.push(String(error)));
+      await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/${hash}`);
+      // Where a policy forbids to evaluate texts, Playwright can only look.
+      const text = await page
+        .locator('pre')
+        .textContent()
+        .catch((error) => wrong.push(String(error)));
+      expect(wrong).toEqual([]);
+      const result: unknown = JSON.parse(text as string);
+      await page.close();
+      return result;
+    };
+    const trained = (name: string, threads: boolean): unknown => [name, threads, true, [2, 4]];
+    const isolated = {
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-embedder-policy': 'require-corp',
+      'cross-origin-resource-policy': 'same-origin',
+    };
+
+    test('that is isolated, with threads', async () => {
+      expect(await load(isolated, '#threads')).toEqual({ outcome: trained('wasm', true) });
+    });
+    test('that is not, on one thread', async () => {
+      expect(await load({})).toEqual({ outcome: trained('wasm', false) });
+    });
+    test('whose policy forbids workers, on one thread', async () => {
+      const policy = "script-src 'self' 'wasm-unsafe-eval'; worker-src 'none'";
+      expect(await load({ ...isolated, 'content-security-policy': policy })).toEqual({
+        outcome: trained('wasm', false),
+      });
+    });
+    test('whose policy forbids WebAssembly, in JavaScript, and it says why', async () => {
+      expect(await load({ 'content-security-policy': "script-src 'self'" })).toEqual({
+        outcome: trained('js', false),
+        wasmUnavailable: expect.stringMatching(/content security policy.*'wasm-unsafe-eval'/),
+      });
+    });
+    test('whose module is not there, in JavaScript, and it says why', async () => {
+      isThere = false;
+      try {
+        expect(await load({})).toEqual({
+          outcome: trained('js', false),
+          wasmUnavailable: expect.stringMatching(/eagre.*\.wasm: 404/),
+        });
+      } finally {
+        isThere = true;
+      }
+    });
+  });
+
+  /** What a program at the edge answers. */
+  async function answerOf(contents: string): Promise<unknown> {
+    const { outputFiles } = await esbuild.build({
+      stdin: { contents, resolveDir: project },
+      bundle: true,
+      format: 'esm',
+      platform: 'browser',
+      conditions: ['workerd'],
+      external: ['@eagre/backend-wasm/eagre.wasm'],
+      write: false,
+      logLevel: 'error',
+    });
+    const worker = new Miniflare({
+      compatibilityDate: '2026-01-01',
+      cf: false,
+      modules: [
+        { type: 'ESModule', path: 'index.mjs', contents: outputFiles[0]?.text as string },
+        {
+          type: 'CompiledWasm',
+          path: '@eagre/backend-wasm/eagre.wasm',
+          contents: readFileSync(join(project, 'node_modules/@eagre/backend-wasm/eagre.wasm')),
+        },
+      ],
+    });
+    try {
+      return await (await worker.dispatchFetch('http://eagre.example/')).json();
+    } finally {
+      await worker.dispose();
+    }
+  }
+
+  test('at the edge, where a module is compiled ahead', async () => {
+    const program = `import * as tf from 'eagre';
+      import { openWasm, wasmUnavailable } from '@eagre/backend-wasm';
+      import module from '@eagre/backend-wasm/eagre.wasm';
+      export default {
+        async fetch() {
+          await openWasm({ module });
+          ${training}
+          return Response.json({ outcome, wasmUnavailable });
+        },
+      };`;
+    expect(await answerOf(program)).toEqual({
+      outcome: ['wasm', false, true, [2, 4]],
+      wasmUnavailable: expect.stringContaining('give it to openWasm({ module })'),
+    });
+  });
+
+  test('at the edge, as the guide has it', async () => {
+    const guide = readFileSync(new URL('../../../docs/install.md', import.meta.url), 'utf8');
+    expect(await answerOf(/```javascript\n(.*?)```/s.exec(guide)?.[1] as string)).toEqual([2, 4]);
+  });
+});
