@@ -18,6 +18,8 @@ const ofSystem = {
 };
 /** What Node looks for in an addon. */
 const entries = ['napi_register_module_v1', 'node_api_module_get_api_version_v1'];
+/** What zig's linker for macOS exports of each library; nobody binds to them. */
+const ofLinker = ['_mh_dylib_header', '__dso_handle'];
 
 /**
  * What is wrong with an addon for a platform.
@@ -36,14 +38,15 @@ export function mistakes(target, bytes, own = []) {
     .map((name) => `it needs ${name}, which is not part of the system`);
   for (const name of entries) if (!it.exports.includes(name)) wrong.push(`it does not export ${name}`);
   if (os !== 'win32' || it.exports.length > 0) {
-    const more = it.exports.filter((name) => !entries.includes(name));
+    const more = it.exports.filter((name) => !entries.includes(name) && !ofLinker.includes(name));
     if (more.length > 0) wrong.push(`it exports more than Node looks for: ${more.slice(0, 5).join(', ')}`);
   }
   if (os === 'linux') wrong.push(...unprotected(bytes), ...wrongVersions(it, libc));
   if (os === 'darwin') {
     if (newerFirst(it.minimum, oldestMac) < 0 || it.minimum === 'unknown')
       wrong.push(`it asks for macOS ${it.minimum}; ${oldestMac} is the newest that it may ask for`);
-    if (it.signature !== 'ad hoc')
+    // Other processors run what nobody signed.
+    if (cpu === 'arm64' && it.signature !== 'ad hoc')
       wrong.push(`its signature is ${it.signature}, not ad hoc: Apple silicon refuses it`);
     if (!it.imports.includes('napi_create_function'))
       wrong.push('it does not take Node-API from whoever loads it');

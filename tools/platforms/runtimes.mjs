@@ -123,7 +123,7 @@ function prepareWine(wine, environment) {
   if (existsSync(join(environment.WINEPREFIX, 'eagre-ready'))) return;
   mkdirSync(environment.WINEPREFIX, { recursive: true });
   const run = (...args) =>
-    execFileSync(wine, args, { env: { ...process.env, ...environment }, stdio: 'ignore' });
+    execFileSync(wine, args, { env: { ...process.env, ...environment }, stdio: 'ignore', timeout: 600_000 });
   run('wineboot', '-i');
   run('reg', 'add', 'HKCU\\Software\\Wine', '/v', 'Version', '/d', 'win10', '/f');
   mkdirSync(join(environment.WINEPREFIX, 'eagre-ready'));

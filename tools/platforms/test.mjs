@@ -1,5 +1,6 @@
 // Builds the addons for other platforms, reads what their files say, and runs them where this machine can: node tools/platforms/test.mjs [TARGET…]
-// [--only PATTERN]  All platforms unless some are named; of the tests those whose names match. At the end stands what ran, what did not, and why.
+// [--only PATTERN] [--report FILE]  All platforms unless some are named; of the tests those whose names match. At the end stands what ran, what did
+// not, and why. The report has the numbers of tests as vitest's has.
 import { spawnSync } from 'node:child_process';
 import {
   closeSync,
@@ -24,12 +25,15 @@ import { targets, targetsNamed } from './targets.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const words = argv.slice(2);
-const at = words.indexOf('--only');
-const [, only] = at < 0 ? [] : words.splice(at, 2);
+const option = (name) => {
+  const at = words.indexOf(name);
+  return at < 0 ? undefined : words.splice(at, 2)[1];
+};
+const [only, report] = [option('--only'), option('--report')];
 const named = words.length === 0 ? [Object.keys(targets)] : words.map(targetsNamed);
 if (named.includes(undefined)) {
   console.error(
-    `Usage: pnpm test:platforms [--only PATTERN] [TARGET…], each one of all, ${Object.keys(targets).join(', ')}`,
+    `Usage: pnpm test:platforms [--only PATTERN] [--report FILE] [TARGET…], each one of all, ${Object.keys(targets).join(', ')}`,
   );
   exit(2);
 }
@@ -39,8 +43,21 @@ process.on('exit', () => rmSync(work, { recursive: true, force: true }));
 await bundle(join(work, 'program.mjs'), join(root, 'tools/platforms/program.mjs'));
 const rows = [];
 for (const target of named.flat()) rows.push({ target, ...test(target) });
+if (report !== undefined) {
+  const sum = (what) =>
+    rows.reduce((n, { tests }) => n + Number(new RegExp(`(\\d+) ${what}`).exec(tests)?.[1] ?? 0), 0);
+  const broken = rows.filter(({ file, tests }) => !isWell(file, tests) && !/\d+ failed/.test(tests));
+  writeFileSync(
+    report,
+    JSON.stringify({ numPassedTests: sum('passed'), numFailedTests: sum('failed') + broken.length }),
+  );
+}
 console.table(Object.fromEntries(rows.map(({ target, ...row }) => [target, row])));
-exit(rows.every(({ file, tests }) => file.startsWith('as promised') && !tests.startsWith('FAILED')) ? 0 : 1);
+exit(rows.every(({ file, tests }) => isWell(file, tests)) ? 0 : 1);
+
+function isWell(file, tests) {
+  return file.startsWith('as promised') && !tests.startsWith('FAILED');
+}
 
 /** What the table says of a platform. */
 function test(target) {
@@ -59,9 +76,25 @@ function test(target) {
   return { file, tests: run(target, addons[0]) };
 }
 
+/** How programs for a platform are run, where they start at all: a container may forbid an emulator what it needs. */
+function runtimeHere(target) {
+  try {
+    const runtime = runtimeOf(target);
+    if (runtime.missing !== undefined) return runtime;
+    const [command, ...args] = [...runtime.command, '--version'];
+    const env = { ...process.env, ...runtime.environment };
+    const { status, signal, error } = spawnSync(command, args, { stdio: 'ignore', env });
+    return status === 0
+      ? runtime
+      : { missing: `${command} does not start: ${error?.message ?? signal ?? status}` };
+  } catch (error) {
+    return { missing: error.message };
+  }
+}
+
 /** Runs the program with the addon as users have it: in a package for the platform, beside a flat tree of others. */
 function run(target, addon) {
-  const runtime = runtimeOf(target);
+  const runtime = runtimeHere(target);
   if (runtime.missing !== undefined) return `not run: ${runtime.missing}`;
   const folder = join(work, target);
   const home = join(folder, 'node_modules/@eagre', `native-${target}`);
