@@ -16,6 +16,8 @@ const entry = files(
   'plugin',
   'register',
   'node',
+  'here',
+  'elsewhere',
   'node-hooks',
   'specs',
   ...(name === 'core' ? ['image'] : []),

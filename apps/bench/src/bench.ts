@@ -110,7 +110,7 @@ async function run(options: BenchOptions): Promise<RunResult> {
   const libraries: RunResult['libraries'][number][] = [];
   const absent: RunResult['absent'][number][] = [];
   const contenders: Contender[] = [];
-  const wanted = [eagre, ...peers.filter((p) => options.peers === null || options.peers.includes(p.id))];
+  const wanted = [eagre, ...peers.filter((p) => options.peers?.includes(p.id) ?? p.onlyNamed !== true)];
   // Paths are those of where the command was given.
   if (options.before !== null) wanted.push(before(resolve(process.env.INIT_CWD ?? '', options.before)));
   for (const library of wanted) {

@@ -14,6 +14,10 @@ export interface Library {
   readonly folder?: string;
   /** Where it can use no more threads than these. */
   readonly maxThreads?: number;
+  /** Set for its process. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Whether it runs only where it is asked for. */
+  readonly onlyNamed?: true;
   readonly command: (threads: number) => readonly [command: string, ...args: string[]];
 }
 
@@ -71,6 +75,19 @@ function tfjs(backend: string): Library {
   };
 }
 
+/** Eagre itself on another backend. */
+function onBackend(backend: string, title: string, maxThreads?: number): Library {
+  const env = { EAGRE_BACKEND: backend };
+  const library = {
+    ...eagre,
+    id: `eagre-${backend}`,
+    title: `Eagre on ${title}`,
+    env,
+    onlyNamed: true,
+  } as const;
+  return maxThreads === undefined ? library : { ...library, maxThreads };
+}
+
 export const peers: readonly Library[] = [
   inPython('torch', 'PyTorch', 'torch'),
   inPython('torch-compile', 'torch.compile', 'torch', '--compiled'),
@@ -80,6 +97,8 @@ export const peers: readonly Library[] = [
   inPython('numpy', 'NumPy and SciPy', 'scipy'),
   tfjs('wasm'),
   tfjs('cpu'),
+  onBackend('wasm', 'WebAssembly'),
+  onBackend('js', 'JavaScript', 1),
 ];
 
 /** What keeps each library from using more than AVX2. XLA's YNNPACK asks the processor itself, so it multiplies no matrices. */
@@ -123,6 +142,7 @@ export class Contender {
       cwd: this.library.folder ?? folder,
       env: {
         ...process.env,
+        ...this.library.env,
         ...(this.#avx2 ? avx2Only : {}),
         EAGRE_NUM_THREADS: n,
         OMP_NUM_THREADS: n,

@@ -3,7 +3,7 @@
  * native kernels and before those in JavaScript.
  */
 import type { Backend } from '@eagre/backend';
-import { notOpened, type Opened, openWasm } from './open.ts';
+import { notOpened, type Opened, openWasm } from './here.ts';
 
 const { backend, unavailable } = await openWasm().then(
   (opened): Opened => ({ backend: opened, unavailable: undefined }),
@@ -16,4 +16,4 @@ export const wasmBackend: Backend | undefined = backend;
 /** Why there is no backend; undefined where there is one. */
 export const wasmUnavailable: string | undefined = unavailable;
 
-export { openWasm, type WasmOptions } from './open.ts';
+export { openWasm, type WasmOptions } from './here.ts';

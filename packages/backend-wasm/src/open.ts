@@ -109,9 +109,10 @@ async function compiled(module: unknown): Promise<WebAssembly.Module> {
       `module must be a WebAssembly.Module, its bytes or its URL, got ${module === null ? 'null' : typeof module}`,
       'openWasm',
     );
-  if (!URL.canParse(module, import.meta.url))
-    throw new InvalidArgumentError(`module '${module}' is no URL`, 'openWasm');
-  const url = new URL(module, import.meta.url);
+  // A text of its own: bundlers look for files in what stands beside `import.meta.url`.
+  const base = `${import.meta.url}`;
+  if (!URL.canParse(module, base)) throw new InvalidArgumentError(`module '${module}' is no URL`, 'openWasm');
+  const url = new URL(module, base);
   if (url.protocol === 'file:') {
     const builtin = globalThis.process?.getBuiltinModule;
     if (builtin === undefined) throw new UnavailableError(`${url}: this host reads no files`, 'openWasm');

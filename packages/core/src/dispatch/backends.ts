@@ -1,7 +1,8 @@
 // Registers what can compute here: native kernels where the addon loads, else those of WebAssembly, else those in JavaScript, with a word about it in Node.
-import { type Backend, getBackend, listBackends, NotFoundError } from '@eagre/backend';
+import { type Backend, getBackend, NotFoundError } from '@eagre/backend';
 import '@eagre/backend-js';
 import { nativeUnavailable } from '@eagre/backend-native';
+import { openHere } from '@eagre/backend-wasm/here';
 
 /** The backend that `EAGRE_BACKEND` names; null where it names none. @throws NotFoundError for one that is not there. */
 export function namedBackend(): Backend | null {
@@ -26,15 +27,11 @@ export function namedBackend(): Backend | null {
 
 /** Opens the kernels of WebAssembly, in Node: pages import them themselves. @returns why there are none */
 function openWasm(): string | undefined {
+  if (openHere === undefined) return 'import @eagre/backend-wasm to open them';
   try {
-    const require = globalThis.process.getBuiltinModule('node:module').createRequire(import.meta.url);
-    const { wasmUnavailable } = require('@eagre/backend-wasm') as { readonly wasmUnavailable?: string };
-    if (wasmUnavailable !== undefined) return wasmUnavailable;
+    openHere();
+    return undefined;
   } catch (error) {
     return String((error as Partial<Error> | null)?.message ?? error).split('\n')[0];
   }
-  // In bundles the package may be of another Eagre.
-  return listBackends().some(({ name }) => name === 'wasm')
-    ? undefined
-    : 'they belong to another copy of Eagre';
 }
