@@ -1,5 +1,5 @@
 // What whoever installs the packages has: they are packed as for publishing, installed into empty projects, and used there.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { browserPath } from '@eagre/testing';
@@ -14,7 +14,7 @@ import ts from 'typescript';
 import { build as viteBuild } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import webpack from 'webpack';
-import { type Manifest, Packed, published, run, runNode, write } from './packed.ts';
+import { hasWasm, type Manifest, Packed, published, run, runNode, training, write } from './packed.ts';
 
 // Its declarations are those of a CommonJS module, which it is not for Node.
 const commonjs = commonjsPlugin as unknown as typeof commonjsPlugin.default;
@@ -38,21 +38,13 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => packed.stop());
 
-// Long enough that `fit` lets the event loop turn in between.
 const program = `
 import * as tf from 'eagre';
-const x = tf.random.normal([512, 8]);
-const y = x.square().sum(1, { keepdims: true });
-const model = new tf.Sequential([new tf.layers.Dense(16, { activation: 'relu', inputShape: [8] }), new tf.layers.Dense(1)]);
-model.compile({ optimizer: new tf.optimizers.Adam(), loss: 'meanSquaredError' });
-const { history } = await model.fit(x, y, { epochs: 30, verbose: 0 });
-const double = tf.function((v) => v.mul(2));
+${training}
 const outcome = JSON.stringify([tf.zeros([1]).backend.name, history.loss.at(-1) < history.loss[0], double(tf.constant([1, 2])).array()]);
 `;
 const printing = `${program}\nconsole.log(outcome);\n`;
 const native = '["native",true,[2,4]]';
-/** Whether the modules of WebAssembly were built. */
-const hasWasm = existsSync(new URL('../../../packages/backend-wasm/eagre-threads.wasm', import.meta.url));
 
 test('a program in plain JavaScript computes on native kernels', async () => {
   write(project, 'main.js', printing);

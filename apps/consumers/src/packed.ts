@@ -1,6 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -154,6 +162,19 @@ export function run(
 
 export const runNode = (cwd: string, ...args: readonly string[]): Promise<string> =>
   run(process.execPath, args, cwd);
+
+/** Whether the modules of WebAssembly were built, and so are packed. */
+export const hasWasm: boolean = existsSync(join(root, 'packages/backend-wasm/eagre-threads.wasm'));
+
+/** Trains by the `tf` of a program, long enough that `fit` lets the event loop turn in between. */
+export const training = `
+const x = tf.random.normal([512, 8]);
+const y = x.square().sum(1, { keepdims: true });
+const model = new tf.Sequential([new tf.layers.Dense(16, { activation: 'relu', inputShape: [8] }), new tf.layers.Dense(1)]);
+model.compile({ optimizer: new tf.optimizers.Adam(), loss: 'meanSquaredError' });
+const { history } = await model.fit(x, y, { epochs: 30, verbose: 0 });
+const double = tf.function((v) => v.mul(2));
+`;
 
 /** Writes a file into a folder. @returns its path */
 export function write(folder: string, name: string, text: string): string {

@@ -9,23 +9,17 @@ import { Miniflare } from 'miniflare';
 import { type Browser, chromium } from 'playwright-core';
 import { build as viteBuild } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Packed, write } from './packed.ts';
+import { hasWasm, Packed, training, write } from './packed.ts';
 
-const isBuilt = existsSync(new URL('../../../packages/backend-wasm/eagre-threads.wasm', import.meta.url));
-if (!isBuilt) console.log('WebAssembly is not tested: `pnpm pack:wasm` has not run');
+if (!hasWasm) console.log('WebAssembly is not tested: `pnpm pack:wasm` has not run');
 
-const training = `
-const x = tf.random.normal([512, 8]);
-const y = x.square().sum(1, { keepdims: true });
-const model = new tf.Sequential([new tf.layers.Dense(16, { activation: 'relu', inputShape: [8] }), new tf.layers.Dense(1)]);
-model.compile({ optimizer: new tf.optimizers.Adam(), loss: 'meanSquaredError' });
-const { history } = await model.fit(x, y, { epochs: 30, verbose: 0 });
-const double = tf.function((v) => v.mul(2));
+const program = `
+${training}
 const { backend } = tf.zeros([1]);
 const outcome = [backend.name, backend.threads?.() > 1, history.loss.at(-1) < history.loss[0], double(tf.constant([1, 2])).array()];
 `;
 
-describe.skipIf(!isBuilt)('kernels of WebAssembly', () => {
+describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
   const packed = new Packed();
   let project: string;
 
@@ -51,7 +45,7 @@ describe.skipIf(!isBuilt)('kernels of WebAssembly', () => {
         // Workers come when the page has a turn.
         const { backend: here } = tf.zeros([1]);
         while (location.hash === '#threads' && here.threads() === 1) await new Promise((resolve) => setTimeout(resolve, 20));
-        ${training}
+        ${program}
         const shown = document.createElement('pre');
         shown.textContent = JSON.stringify({ outcome, wasmUnavailable });
         document.body.append(shown);`,
@@ -177,17 +171,17 @@ describe.skipIf(!isBuilt)('kernels of WebAssembly', () => {
   }
 
   test('at the edge, where a module is compiled ahead', async () => {
-    const program = `import * as tf from 'eagre';
+    const worker = `import * as tf from 'eagre';
       import { openWasm, wasmUnavailable } from '@eagre/backend-wasm';
       import module from '@eagre/backend-wasm/eagre.wasm';
       export default {
         async fetch() {
           await openWasm({ module });
-          ${training}
+          ${program}
           return Response.json({ outcome, wasmUnavailable });
         },
       };`;
-    expect(await answerOf(program)).toEqual({
+    expect(await answerOf(worker)).toEqual({
       outcome: ['wasm', false, true, [2, 4]],
       wasmUnavailable: expect.stringContaining('give it to openWasm({ module })'),
     });

@@ -2,11 +2,11 @@
 import { type Backend, HostAllocator, registerBackend, type Watcher } from '@eagre/backend';
 import { CompiledBackend } from './compiled-backend.ts';
 import { type Addon, loadAddon } from './load.ts';
-import { checkInstructionSet, checkSettings } from './settings.ts';
+import { checkInstructionSet, checkSettings, MAX_THREADS } from './settings.ts';
 
 // What other packages make a backend of, of kernels that they bring.
 export { type Block, CANCELLED, type Kernels, STOPPED } from './load.ts';
-export { CompiledBackend, checkSettings };
+export { CompiledBackend, checkSettings, MAX_THREADS };
 
 const env = globalThis.process?.env ?? {};
 checkSettings(env);

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from '@eagre/backend';
 
-const MAX_THREADS = 256;
+/** That share a kernel. */
+export const MAX_THREADS = 256;
 const instructionSets = ['baseline', 'avx2', 'avx512', 'amx'];
 
 /**

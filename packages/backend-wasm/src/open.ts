@@ -6,7 +6,7 @@ import {
   UnavailableError,
   type Watcher,
 } from '@eagre/backend';
-import { CompiledBackend, checkSettings, openWatcher } from '@eagre/backend-native';
+import { CompiledBackend, checkSettings, MAX_THREADS, openWatcher } from '@eagre/backend-native';
 import { Finalizers } from './collected.ts';
 import { instantiate, workerStart } from './instance.ts';
 import { WasmAllocator } from './wasm-allocator.ts';
@@ -88,9 +88,9 @@ function threadsOf(given: unknown): number {
     if (builtin?.('node:worker_threads').isMainThread === false) return 1;
     return builtin?.('node:os').availableParallelism() ?? globalThis.navigator?.hardwareConcurrency ?? 1;
   }
-  if (typeof given !== 'number' || !Number.isInteger(given) || given < 1 || given > 256)
+  if (typeof given !== 'number' || !Number.isInteger(given) || given < 1 || given > MAX_THREADS)
     throw new InvalidArgumentError(
-      `threads must be an integer from 1 to 256, got ${typeof given === 'number' ? given : typeof given}`,
+      `threads must be an integer from 1 to ${MAX_THREADS}, got ${typeof given === 'number' ? given : typeof given}`,
       'openWasm',
     );
   return given;

@@ -16,11 +16,17 @@ mkdirSync(folder);
 const inside = (path: unknown): string =>
   typeof path === 'string' ? join(folder, `_${path}`) : path === undefined ? folder : (path as string);
 
+const before = process.cwd();
 beforeAll(() => {
+  // Where no path is given, logs are written where the program runs.
+  process.chdir(folder);
   for (const method of ['log', 'warn'] as const)
     vi.spyOn(console, method).mockImplementation(() => undefined);
 });
-afterAll(() => vi.restoreAllMocks());
+afterAll(() => {
+  process.chdir(before);
+  vi.restoreAllMocks();
+});
 
 type Compile = Parameters<tf.Model['compile']>[0];
 const modes: readonly boolean[] = [false, true];
