@@ -144,6 +144,19 @@ describe('EarlyStopping', () => {
     expect(warn.mock.calls).toEqual([["EarlyStopping: there is no 'val_loss' to watch; the logs have loss"]]);
     warn.mockRestore();
   });
+  test.each(['__proto__', 'constructor'])('%s is no number of the logs', async (name) => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const path = join(folder, 'own/{epoch}.npz');
+    const checkpoint = new ModelCheckpoint(path, { monitor: name, saveBestOnly: true });
+    await run([1], checkpoint, new EarlyStopping(name), new ReduceLROnPlateau(name));
+    expect(warn.mock.calls.map(([said]) => said)).toEqual(
+      ['ModelCheckpoint', 'EarlyStopping', 'ReduceLROnPlateau'].map((owner) =>
+        expect.stringContaining(`${owner}: there is no '${name}' to watch`),
+      ),
+    );
+    expect(checkpoint.best).toBeNull();
+    warn.mockRestore();
+  });
 });
 
 describe('ModelCheckpoint', () => {
@@ -208,6 +221,9 @@ describe('ModelCheckpoint', () => {
     );
     expect(() => new ModelCheckpoint('x', { saveWeightsOnly: false })).toThrow(/must end in .keras/);
     expect(() => new ModelCheckpoint('{epoch:5x}.safetensors')).toThrow('{epoch:5x}');
+    await expect(run([1], new ModelCheckpoint(inFolder('{constructor}.safetensors')))).rejects.toThrow(
+      /which is not among/,
+    );
     await expect(run([1], new ModelCheckpoint(inFolder('{nothing}.safetensors')))).rejects.toThrow(
       "uses 'nothing', which is not among val_loss, epoch",
     );

@@ -143,7 +143,7 @@ function fillIn(path: string, values: Readonly<Record<string, number>>): string 
   return path.replace(
     PLACE,
     (_, name: string, zero?: string, width?: string, decimals?: string, kind?: string) => {
-      const value = values[name];
+      const value = Object.hasOwn(values, name) ? values[name] : undefined;
       if (value === undefined) {
         throw new InvalidArgumentError(
           `the path ${path} uses '${name}', which is not among ${Object.keys(values).join(', ')}`,

@@ -42,7 +42,7 @@ export class Monitor {
 
   /** The number now. Undefined, with one warning, when the logs lack it: it may be there after later epochs. */
   value(logs: Logs): number | undefined {
-    const value = logs[this.name];
+    const value = Object.hasOwn(logs, this.name) ? logs[this.name] : undefined;
     if (value === undefined && !this.#warned) {
       this.#warned = true;
       console.warn(
