@@ -105,6 +105,7 @@ export default defineConfig({
             exclude: lane === '' ? endings.slice(1).map((other) => `**/*${other}`) : [],
             isolate,
             setupFiles: isolate ? [] : sharedProcess(basename(folder)),
+            globalSetup: existsSync(`${folder}/src/testing/setup.ts`) ? ['src/testing/setup.ts'] : [],
           },
         }));
     }),

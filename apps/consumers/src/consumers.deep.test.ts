@@ -12,31 +12,37 @@ import { rollup } from 'rollup';
 import { minVersion, satisfies } from 'semver';
 import ts from 'typescript';
 import { build as viteBuild } from 'vite';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import webpack from 'webpack';
-import { hasWasm, type Manifest, Packed, published, run, runNode, training, write } from './packed.ts';
+import {
+  consumer,
+  hasWasm,
+  type Manifest,
+  published,
+  run,
+  runNode,
+  training,
+  write,
+} from './testing/packed.ts';
 
 // Its declarations are those of a CommonJS module, which it is not for Node.
 const commonjs = commonjsPlugin as unknown as typeof commonjsPlugin.default;
 
-const packed = new Packed();
 /** Has `eagre`, installed by npm. */
 let project: string;
 /** Has every package, installed by pnpm, so that each finds what it depends on and nothing else. */
 let strict: string;
 
 beforeAll(async () => {
-  await packed.start();
   [project, strict] = await Promise.all([
-    packed.project('npm', 'project', ['eagre']),
-    packed.project(
+    consumer('npm', 'project', ['eagre']),
+    consumer(
       'pnpm',
       'strict',
       published.map(({ name }) => name),
     ),
   ]);
 }, 600_000);
-afterAll(() => packed.stop());
 
 const program = `
 import * as tf from 'eagre';

@@ -9,7 +9,7 @@ import { Miniflare } from 'miniflare';
 import { type Browser, chromium } from 'playwright-core';
 import { build as viteBuild } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasWasm, Packed, training, write } from './packed.ts';
+import { consumer, hasWasm, training, write } from './testing/packed.ts';
 
 if (!hasWasm) console.log('WebAssembly is not tested: `pnpm pack:wasm` has not run');
 
@@ -20,14 +20,11 @@ const outcome = [backend.name, backend.threads?.() > 1, history.loss.at(-1) < hi
 `;
 
 describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
-  const packed = new Packed();
   let project: string;
 
   beforeAll(async () => {
-    await packed.start();
-    project = await packed.project('npm', 'project', ['eagre']);
+    project = await consumer('npm', 'wasm', ['eagre']);
   }, 600_000);
-  afterAll(() => packed.stop());
 
   describe.skipIf(browserPath === undefined)('in a page', () => {
     let server: Server;
