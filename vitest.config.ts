@@ -87,8 +87,8 @@ export default defineConfig({
     execArgv: ['--expose-gc'],
     maxWorkers: 2,
     // Tests are not held to a time: this ends those that hang.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
+    testTimeout: 1_200_000,
+    hookTimeout: 1_200_000,
     expect: { poll: { timeout: 300_000, interval: 5 } },
     env: { EAGRE_FUZZ_SEED: seed },
     projects: members.flatMap(({ name, folder }) => {

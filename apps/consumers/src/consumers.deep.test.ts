@@ -42,7 +42,7 @@ beforeAll(async () => {
       published.map(({ name }) => name),
     ),
   ]);
-}, 600_000);
+});
 
 const program = `
 import * as tf from 'eagre';
@@ -332,22 +332,18 @@ describe('bundled by', () => {
       }).then((wrong) => expect(wrong).toEqual([])),
   };
 
-  test.each(Object.keys(bundlers))(
-    '%s',
-    async (name) => {
-      const entry = write(project, `${name}-entry.mjs`, printing);
-      const out = join(project, 'dist', `${name}.mjs`);
-      await bundlers[name]?.(entry, out);
-      // All is in one file: what Node loads late is not.
-      expect(readFileSync(out, 'utf8')).not.toMatch(/\blate\(['"]@eagre\/data/);
-      expect(await runNode(project, out)).toBe(native);
-      if (hasWasm)
-        expect(await run(process.execPath, [out], project, { EAGRE_BACKEND: 'wasm' })).toBe(
-          '["wasm",true,[2,4]]',
-        );
-    },
-    180_000,
-  );
+  test.each(Object.keys(bundlers))('%s', async (name) => {
+    const entry = write(project, `${name}-entry.mjs`, printing);
+    const out = join(project, 'dist', `${name}.mjs`);
+    await bundlers[name]?.(entry, out);
+    // All is in one file: what Node loads late is not.
+    expect(readFileSync(out, 'utf8')).not.toMatch(/\blate\(['"]@eagre\/data/);
+    expect(await runNode(project, out)).toBe(native);
+    if (hasWasm)
+      expect(await run(process.execPath, [out], project, { EAGRE_BACKEND: 'wasm' })).toBe(
+        '["wasm",true,[2,4]]',
+      );
+  });
 
   test('esbuild for browsers: what a program does not use is left out', async () => {
     const size = async (contents: string): Promise<number> => {
@@ -401,7 +397,7 @@ test('minified by SWC, every function must be given the same arguments', async (
   expect(plain.split('\n').length).toBeGreaterThan(900);
   expect(plain).toContain('tf.ones 1\n');
   expect(minified.split('\n')).toEqual(plain.split('\n'));
-}, 120_000);
+});
 
 test.skipIf(browserPath === undefined)('a page in a browser trains', async () => {
   const { outputFiles } = await esbuild.build({

@@ -24,7 +24,7 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
 
   beforeAll(async () => {
     project = await consumer('npm', 'wasm', ['eagre']);
-  }, 600_000);
+  });
 
   describe.skipIf(browserPath === undefined)('in a page', () => {
     let server: Server;
@@ -75,7 +75,7 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
       });
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       browser = await chromium.launch({ executablePath: browserPath as string, args: ['--no-sandbox'] });
-    }, 300_000);
+    });
     afterAll(async () => {
       await browser?.close();
       server?.close();

@@ -317,7 +317,7 @@ it('23: several workers, in real processes', { timeout: 120_000 }, async (test) 
 });
 
 const served = `await import(${JSON.stringify(await bundled('../apps/examples/src/23-parameter-server.ts'))});`;
-it('23: parameter server, in real processes', { timeout: 400_000 }, async () => {
+it('23: parameter server, in real processes', async () => {
   const { startServed } = await import('../../../packages/distribute/src/testing/processes.ts');
   const env = { EPOCHS: '3', STEPS: '10' };
   const cluster = await startServed('', served, { ps: 2, env, server: served });

@@ -70,7 +70,7 @@ describe.skipIf(browserPath === undefined)('the playground', () => {
     page.on('console', (message) => {
       if (message.type() !== 'log') wrong.push(message.text());
     });
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await browser?.close();
@@ -102,7 +102,7 @@ describe.skipIf(browserPath === undefined)('the playground', () => {
     ] as const)
       expect(await colours(id), id).toBeGreaterThan(least);
     if (process.env.EAGRE_SCREENSHOT) await page.screenshot({ path: process.env.EAGRE_SCREENSHOT });
-  }, 90_000);
+  });
 
   test('digits are learned on the GPU and on the processor, while the page stays alive', async ({ skip }) => {
     const digits = await browser.newPage({ viewport: { width: 808, height: 620 } });
@@ -149,7 +149,7 @@ describe.skipIf(browserPath === undefined)('the playground', () => {
     } finally {
       await digits.close();
     }
-  }, 420_000);
+  });
 
   test('fits a telephone', async () => {
     const phone = await browser.newPage({ viewport: { width: 390, height: 844 }, isMobile: true });
@@ -163,7 +163,7 @@ describe.skipIf(browserPath === undefined)('the playground', () => {
     } finally {
       await phone.close();
     }
-  }, 60_000);
+  });
 
   test.each([
     'while (n.notEqual(1))',

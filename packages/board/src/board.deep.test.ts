@@ -53,7 +53,7 @@ describe.skipIf(browserPath === undefined)('the page', () => {
     page = await browser.newPage({ viewport: { width: 1100, height: 800 } });
     page.on('pageerror', (error) => wrong.push(String(error)));
     await page.goto(board.url);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await browser?.close();
@@ -170,7 +170,7 @@ describe.skipIf(browserPath === undefined)('the page', () => {
     // What was done before may not be drawn yet.
     let all = '';
     const rests = async (): Promise<boolean> => all === (all = await drawing());
-    await expect.poll(rests, { interval: 400, timeout: 5000 }).toBe(true);
+    await expect.poll(rests, { interval: 400 }).toBe(true);
     await page.getByLabel('Ignore outliers').check();
     await expect.poll(drawing).not.toBe(all);
     expect(page.url()).toContain('inliers=true');
@@ -198,7 +198,7 @@ describe.skipIf(browserPath === undefined)('the page', () => {
     const many = Array.from({ length: 250 }, (_, i) => scalar(`many/${i}`, i));
     appendFileSync(path, eventFile([event(1, ...many)]));
     await page.getByLabel('Filter tags').fill('^many/');
-    await expect.poll(() => page.locator('article').count(), { timeout: 10_000 }).toBe(100);
+    await expect.poll(() => page.locator('article').count()).toBe(100);
     await page.getByRole('button', { name: 'Show 100 more of 150' }).click();
     await page.getByRole('button', { name: 'Show 50 more of 50' }).click();
     await expect.poll(() => page.locator('article').count()).toBe(250);
@@ -358,9 +358,7 @@ describe.skipIf(browserPath === undefined)('the page', () => {
     await board.close();
     await page.getByText('The server does not answer').waitFor();
     board = await serveFrom(join(folder, 'web'), { logdir: join(folder, 'logs'), port, reloadMillis: 50 });
-    await expect
-      .poll(() => page.getByText('The server does not answer').count(), { timeout: 15_000 })
-      .toBe(0);
+    await expect.poll(() => page.getByText('The server does not answer').count()).toBe(0);
   });
 
   test('nothing went wrong on the way', () => {

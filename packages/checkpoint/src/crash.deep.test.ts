@@ -10,8 +10,6 @@ import { Checkpoint, CheckpointManager, latestCheckpoint } from './index.ts';
 
 // `pnpm fuzz --runs=200` kills more.
 const KILLS = Number(process.env['EAGRE_FUZZ_RUNS'] ?? 60);
-// On a busy machine fewer have to do.
-const LONGEST_MS = 60_000;
 const LANES = 4;
 
 // Saves without end, and tells which save is complete. The values of each save are its number.
@@ -55,18 +53,15 @@ async function killed(folder: string, how: string, after: number): Promise<numbe
   return complete === 'ready' || complete === '' ? 0 : Number(complete);
 }
 
-test('a process killed at any moment leaves its last complete checkpoint', { timeout: 180_000 }, async () => {
+test('a process killed at any moment leaves its last complete checkpoint', async () => {
   let inside = 0;
-  let kills = 0;
-  const until = performance.now() + LONGEST_MS;
   const lane = async (n: number): Promise<void> => {
     const folder = join(base, `lane-${n}`);
     mkdirSync(folder);
     let last = 0;
     // Long enough for some saves, however busy the machine is.
     let span = 60;
-    for (let i = 0; i < KILLS / LANES && performance.now() < until; i++) {
-      kills++;
+    for (let i = 0; i < KILLS / LANES; i++) {
       // Spread evenly, the same way each time.
       const moment = ((i * 0.618 + n / LANES) % 1) * span;
       last = Math.max(last, await killed(folder, n % 2 === 0 ? 'sync' : 'async', moment));
@@ -94,7 +89,6 @@ test('a process killed at any moment leaves its last complete checkpoint', { tim
   await Promise.all(Array.from({ length: LANES }, (_, n) => lane(n)));
   // Otherwise nothing was interrupted and nothing is shown.
   expect(inside).toBeGreaterThan(0);
-  expect(kills).toBeGreaterThan(KILLS / 10);
 });
 
 // Writes over a checkpoint, and dies before a call of the file system, of which it is told the number.
@@ -123,7 +117,7 @@ else checkpoint.write(prefix);
 test.each(['sync', 'async'])(
   'a process killed before any call leaves the old checkpoint or the new one: %s',
   {
-    timeout: 120_000,
+    timeout: 900_000,
   },
   async (how) => {
     const over = await bundledProgram(OVER, 'checkpoint/src');

@@ -36,7 +36,7 @@ const nobody: { uid?: number; gid?: number } =
 function run(...args: string[]): { code: number | null; text: string } {
   const { status, stderr, stdout } = spawnSync(process.execPath, [program, ...args], {
     encoding: 'utf8',
-    timeout: 30_000,
+    timeout: 900_000,
     killSignal: 'SIGKILL',
     cwd: folder,
     ...nobody,

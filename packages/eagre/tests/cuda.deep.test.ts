@@ -10,4 +10,4 @@ const isTested = hasFakeCuda && cudaBackend !== undefined;
 if (!isTested) console.log(`CUDA is not tested on ${fakeCuda}: ${cudaUnavailable}`);
 
 // Each kernel costs a compilation.
-mixedSteps('cuda', isTested, 600_000);
+mixedSteps('cuda', isTested);

@@ -217,4 +217,4 @@ test('their types are right', () => {
     });
   });
   expect(errors).toEqual([]);
-}, 120_000);
+});

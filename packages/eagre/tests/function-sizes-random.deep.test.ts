@@ -173,7 +173,7 @@ test(`${PROGRAMS} random functions and their gradients: one trace for all sizes 
   }
   // So that it does not pass because nothing is traced once.
   expect(once).toBeGreaterThan(PROGRAMS / 4);
-}, 120_000);
+});
 
 test(`${PROGRAMS} random functions in which sizes depend on values, and their gradients: as eagerly`, () => {
   vi.spyOn(console, 'warn').mockImplementation(() => undefined);
@@ -186,7 +186,7 @@ test(`${PROGRAMS} random functions in which sizes depend on values, and their gr
       rounded(tf.function({ inputSignature: [any, any] })(fn)),
     );
   }
-}, 240_000);
+});
 
 /** Kernels that are fused round otherwise. */
 function rounded(fn: Fn): Fn {

@@ -19,7 +19,7 @@ const split = (gpu: tf.config.PhysicalDevice, ...limits: (number | null)[]): voi
 const names = (): string[] => config.listLogicalDevices('GPU').map(({ name }) => name);
 const megabytes = (count: number): tf.Tensor => tf.ones([count * MEGABYTE]);
 
-describe.skipIf(!isTested)('logical devices of GPUs', { timeout: 120_000 }, () => {
+describe.skipIf(!isTested)('logical devices of GPUs', () => {
   afterEach(() => {
     config.setVisibleDevices(config.listPhysicalDevices());
     for (const gpu of gpus) split(gpu, null);

@@ -74,7 +74,7 @@ async function outcome(kind: keyof typeof kinds): Promise<readonly number[]> {
   ];
 }
 
-describe.skipIf(!isTested)('on two GPUs', { timeout: 900_000 }, () => {
+describe.skipIf(!isTested)('on two GPUs', () => {
   test('fit, evaluate and predict', async () => {
     const expected = await outcome('one device');
     for (const kind of ['two CPUs', 'two GPUs', 'two GPUs by NCCL'] as const) {

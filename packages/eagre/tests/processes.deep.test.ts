@@ -172,7 +172,7 @@ describe('threads and ends', () => {
     ) as [number[], number, number];
     expect(numbers).toEqual([expect.any(Number)]);
     if (measured) expect(late).toBeLessThan(early * 1.3 + 50);
-  }, 240_000);
+  });
   // The addon by itself.
   const alone = (body: string): string => `
     import { Worker } from 'node:worker_threads';

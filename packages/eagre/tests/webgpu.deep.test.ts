@@ -17,10 +17,7 @@ const sines = (...shape: number[]): tf.Tensor => {
   );
 };
 
-// Software adapters take long to compile kernels.
-const TIMEOUT = 300_000;
-
-describe.skipIf(webgpuBackend === undefined)('on WebGPU', { timeout: TIMEOUT }, () => {
+describe.skipIf(webgpuBackend === undefined)('on WebGPU', () => {
   it('steps of fit read no metric, rate or count', async () => {
     const allocator = webgpuBackend?.allocator as unknown as {
       readBytes(): Uint8Array;
@@ -112,4 +109,4 @@ describe.skipIf(webgpuBackend === undefined)('on WebGPU', { timeout: TIMEOUT }, 
   });
 });
 
-mixedSteps('webgpu', webgpuBackend !== undefined, TIMEOUT);
+mixedSteps('webgpu', webgpuBackend !== undefined);

@@ -30,7 +30,7 @@ const program = await bundledProgram(
 );
 
 it('a writer that is killed leaves a file that can be read up to its last whole record', {
-  timeout: 180_000,
+  timeout: 900_000,
 }, async () => {
   const folder = temporaryFolder('summary');
   const runs = Array.from({ length: KILLS }, (_, i) => i);

@@ -91,7 +91,7 @@ describe('the file', () => {
 
   it('has everything when the process ends without closing it, and does not keep the process alive', () => {
     const folder = temporaryFolder('summary');
-    const options = { encoding: 'utf8', timeout: 100_000 } as const;
+    const options = { encoding: 'utf8', timeout: 900_000 } as const;
     const { status, stderr } = spawnSync(process.execPath, [writer, folder], options);
     expect([status, stderr]).toEqual([0, '']);
     expect(scalarsIn(folder)).toHaveLength(7);

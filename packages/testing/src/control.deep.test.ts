@@ -180,10 +180,8 @@ function block(depth: number): fc.Arbitrary<Block> {
 const programs: fc.Arbitrary<Program> = fc.record({ main: block(3), seed: fc.nat(99_999) });
 
 const settings = {
-  numRuns: Number(process.env.EAGRE_PROGRAMS ?? 150),
+  numRuns: Number(process.env.EAGRE_PROGRAMS ?? 60),
   ...(process.env.EAGRE_SEED === undefined ? {} : { seed: Number(process.env.EAGRE_SEED) }),
-  interruptAfterTimeLimit: 15_000,
-  markInterruptAsFailure: false,
 } as const;
 
 let ran = 0;

@@ -29,7 +29,7 @@ function callsOf(body: () => void): readonly string[] {
   return readFileSync(file, 'utf8').split('\n');
 }
 
-describe.skipIf(!isTested)('two GPUs, on a fake driver', { timeout: 120_000 }, () => {
+describe.skipIf(!isTested)('two GPUs, on a fake driver', () => {
   it('copy from one to the other without the host', () => {
     expect(core.listPhysicalDevices('GPU').map(({ name }) => name)).toEqual([
       '/physical_device:GPU:0',

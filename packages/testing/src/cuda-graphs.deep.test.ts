@@ -42,7 +42,7 @@ const matrix = (seed: number): Tensor =>
     { shape: [4, 4] },
   );
 
-describe.skipIf(!isTested)('traced functions as graphs of CUDA', { timeout: 120_000 }, () => {
+describe.skipIf(!isTested)('traced functions as graphs of CUDA', () => {
   it('launch once what they launched one by one, from the second run on, and compute the same', () => {
     onGpu(() => {
       const w = matrix(3);

@@ -235,7 +235,7 @@ describe('an archive of kernels', () => {
   });
 });
 
-describe.skipIf(!isTested)('the images of kernels', { timeout: 120_000 }, () => {
+describe.skipIf(!isTested)('the images of kernels', () => {
   const TEXT = 'extern "C" __global__ void twice(float* x) { x[threadIdx.x] *= 2; }';
   /** The addon, and how often it compiled. */
   function counted(): CudaAddon & { compile: ReturnType<typeof vi.fn> } {

@@ -76,7 +76,7 @@ describe.skipIf(compiler === undefined)('CUDA kernels on the processor', () => {
     } finally {
       shim.end();
     }
-  }, 600_000);
+  });
 });
 
 describe.skipIf(compiler === undefined)('numbers of 64 bits', () => {
@@ -95,7 +95,6 @@ describe.skipIf(compiler === undefined)('numbers of 64 bits', () => {
         shim.end();
       }
     },
-    60_000,
   );
 });
 
@@ -119,7 +118,7 @@ describe.skipIf(compiler === undefined)('kernels as PTX, on the processor', () =
     } finally {
       shim.end();
     }
-  }, 900_000);
+  });
 });
 
 /** Copies arrive late in even orders; products are made early in those whose half is odd. */
@@ -154,7 +153,6 @@ describe.skipIf(compiler === undefined)('tensor cores, on the processor', () => 
         shim.end();
       }
     },
-    600_000,
   );
 
   /** Common to both kinds of kernels for warpgroups. */
@@ -203,62 +201,58 @@ describe.skipIf(compiler === undefined)('tensor cores, on the processor', () => 
         ['that a warp has read before it writes', /tc_sync_warp\(\);\n {4}\}\n {2}\}/, '} }'],
       ],
     ],
-  ])(
-    'show what a kernel for warpgroups lacks, %s',
-    (_, [m, k, n], hasTensorMaps, own) => {
-      const recorder = new Recorder(jsBackend);
-      Object.assign(recorder, { capability: 90, hasTensorMaps });
-      registerBackend(recorder, -1);
-      const random = generator(19);
-      const of = (dtype: NumericDType, ...shape: number[]): Tensor =>
-        constant(
-          Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => Math.round(random() * 16 - 8) / 8),
-          dtype,
-        ).reshape(shape);
-      withBackend('recorder', () => {
-        core.matmul(of('float32', m, k), of('float32', n, k), { transposeB: true });
-        core.matmul(of('bfloat16', m, k), of('bfloat16', k, n));
-      });
-      const all = [...mistakes, ...own];
-      const planted = all.map(([what, text, instead]) =>
-        recorder.recorded.map((call) => ({
-          ...call,
-          dispatches: call.dispatches.map((dispatch) => {
-            const { program } = dispatch;
-            if (!('print' in program) || program.maps > 0 !== hasTensorMaps)
-              throw new Error('a product that another kernel makes');
-            const wrong = (name: string): string => {
-              const body = program.print(name).replace(text, instead);
-              if (body === program.print(name)) throw new Error(`no kernel needs ${what}`);
-              return body;
-            };
-            return { ...dispatch, program: { ...program, print: wrong } };
-          }),
-        })),
-      );
-      const calls = [recorder.recorded, ...planted].flat();
-      const shim = new CudaShim(calls.flatMap(({ dispatches }) => dispatches.map(({ program }) => program)));
-      try {
-        const found = (some: readonly Recorded[], order: number): boolean => {
-          try {
-            return failures(shim, some, order).length > 0;
-          } catch {
-            return true;
-          }
-        };
-        for (const order of ORDERS) expect(found(recorder.recorded, order)).toBe(false);
-        for (const [i, [what]] of all.entries())
-          for (const call of planted[i])
-            expect(
-              ORDERS.some((order) => found([call], order)),
-              what,
-            ).toBe(true);
-      } finally {
-        shim.end();
-      }
-    },
-    120_000,
-  );
+  ])('show what a kernel for warpgroups lacks, %s', (_, [m, k, n], hasTensorMaps, own) => {
+    const recorder = new Recorder(jsBackend);
+    Object.assign(recorder, { capability: 90, hasTensorMaps });
+    registerBackend(recorder, -1);
+    const random = generator(19);
+    const of = (dtype: NumericDType, ...shape: number[]): Tensor =>
+      constant(
+        Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => Math.round(random() * 16 - 8) / 8),
+        dtype,
+      ).reshape(shape);
+    withBackend('recorder', () => {
+      core.matmul(of('float32', m, k), of('float32', n, k), { transposeB: true });
+      core.matmul(of('bfloat16', m, k), of('bfloat16', k, n));
+    });
+    const all = [...mistakes, ...own];
+    const planted = all.map(([what, text, instead]) =>
+      recorder.recorded.map((call) => ({
+        ...call,
+        dispatches: call.dispatches.map((dispatch) => {
+          const { program } = dispatch;
+          if (!('print' in program) || program.maps > 0 !== hasTensorMaps)
+            throw new Error('a product that another kernel makes');
+          const wrong = (name: string): string => {
+            const body = program.print(name).replace(text, instead);
+            if (body === program.print(name)) throw new Error(`no kernel needs ${what}`);
+            return body;
+          };
+          return { ...dispatch, program: { ...program, print: wrong } };
+        }),
+      })),
+    );
+    const calls = [recorder.recorded, ...planted].flat();
+    const shim = new CudaShim(calls.flatMap(({ dispatches }) => dispatches.map(({ program }) => program)));
+    try {
+      const found = (some: readonly Recorded[], order: number): boolean => {
+        try {
+          return failures(shim, some, order).length > 0;
+        } catch {
+          return true;
+        }
+      };
+      for (const order of ORDERS) expect(found(recorder.recorded, order)).toBe(false);
+      for (const [i, [what]] of all.entries())
+        for (const call of planted[i])
+          expect(
+            ORDERS.some((order) => found([call], order)),
+            what,
+          ).toBe(true);
+    } finally {
+      shim.end();
+    }
+  });
 
   it('show what a kernel of attention for warpgroups lacks', () => {
     const recorder = new Recorder(jsBackend);
@@ -351,7 +345,7 @@ describe.skipIf(compiler === undefined)('tensor cores, on the processor', () => 
     } finally {
       shim.end();
     }
-  }, 300_000);
+  });
 });
 
 /** The NVRTC that `EAGRE_NVRTC` names, which compiles without a GPU too. It takes minutes. */
@@ -382,26 +376,22 @@ describe.skipIf(nvrtc === undefined)('CUDA kernels for GPUs', () => {
       recordRecurrent(),
     ].flatMap((recorder) => recorder.recorded);
     programs = [...new Set(recorded.flatMap((call) => call.dispatches.map((d) => d.program)))];
-  }, 600_000);
+  });
 
-  it.each(CAPABILITIES)(
-    'are compiled by NVRTC for compute capability %d',
-    (capability) => {
-      const { addon, path, version } = nvrtc as NonNullable<typeof nvrtc>;
-      // Other GPUs have no such instructions; the backend gives them other kernels.
-      const fitting = programs.filter((program) => runsOn(program, capability));
-      expect(fitting.length).toBeGreaterThan(100);
-      for (const program of fitting) {
-        const image = called(() =>
-          addon.compile([path], `${cudaPrelude}${textOf(program, 'k')}`, 'k', capability),
-        );
-        // A cubin: ELF.
-        expect([...image.subarray(0, 4)]).toEqual([0x7f, 0x45, 0x4c, 0x46]);
-      }
-      console.log(
-        `NVRTC ${version} compiled ${fitting.length} of ${programs.length} programs for compute capability ${capability / 10}`,
+  it.each(CAPABILITIES)('are compiled by NVRTC for compute capability %d', (capability) => {
+    const { addon, path, version } = nvrtc as NonNullable<typeof nvrtc>;
+    // Other GPUs have no such instructions; the backend gives them other kernels.
+    const fitting = programs.filter((program) => runsOn(program, capability));
+    expect(fitting.length).toBeGreaterThan(100);
+    for (const program of fitting) {
+      const image = called(() =>
+        addon.compile([path], `${cudaPrelude}${textOf(program, 'k')}`, 'k', capability),
       );
-    },
-    900_000,
-  );
+      // A cubin: ELF.
+      expect([...image.subarray(0, 4)]).toEqual([0x7f, 0x45, 0x4c, 0x46]);
+    }
+    console.log(
+      `NVRTC ${version} compiled ${fitting.length} of ${programs.length} programs for compute capability ${capability / 10}`,
+    );
+  });
 });

@@ -45,7 +45,7 @@ const multiply = (a: Tensor, b: Tensor): Tensor => core.matmul(a, b, { transpose
 const expected = (a: Tensor, b: Tensor): unknown =>
   device('/cpu:0', () => multiply(a.cast('float32'), b.cast('float32')).cast(a.dtype).array());
 
-describe.skipIf(!isTested)('products whose tiles TMA brings, on a fake driver', { timeout: 120_000 }, () => {
+describe.skipIf(!isTested)('products whose tiles TMA brings, on a fake driver', () => {
   afterAll(() => enableTensorFloat32Execution(true));
 
   it.each(['bfloat16', 'float32'] as const)(

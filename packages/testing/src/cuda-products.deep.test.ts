@@ -76,7 +76,7 @@ type Kind = keyof typeof limits;
 const kinds: readonly Kind[] = ['float32', 'tf32', 'float16', 'bfloat16', 'float64'];
 const dtypeOf = (kind: Kind): NumericDType => (kind === 'tf32' ? 'float32' : kind);
 
-describe.skipIf(!isTested)('products by cuBLASLt, on a fake library', { timeout: 120_000 }, () => {
+describe.skipIf(!isTested)('products by cuBLASLt, on a fake library', () => {
   afterEach(() => enableTensorFloat32Execution(true));
 
   it('is found and told', () => {

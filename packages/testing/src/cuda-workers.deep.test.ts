@@ -34,7 +34,7 @@ if (isMainThread) {
   }
 }`;
 
-it.skipIf(!hasFakeCuda)('goes on where a thread is ended in the midst of a call', { timeout: 60_000 }, () => {
+it.skipIf(!hasFakeCuda)('goes on where a thread is ended in the midst of a call', () => {
   const file = join(temporaryFolder('cuda-workers'), 'workers.mjs');
   writeFileSync(file, program);
   const { status, stdout, stderr } = spawnSync(process.execPath, [file], { encoding: 'utf8' });

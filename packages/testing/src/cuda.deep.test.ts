@@ -65,7 +65,7 @@ it('looks for libraries where they are named, and else where they are installed'
   expect(compilerLibraries({ CUDA_HOME: '/opt/cuda' })).toContain('/opt/cuda/lib64/libnvrtc.so.12');
 });
 
-describe.skipIf(!isTested)('CUDA, on a fake driver', { timeout: 120_000 }, () => {
+describe.skipIf(!isTested)('CUDA, on a fake driver', () => {
   afterEach(() => core.setSoftDevicePlacement(true));
 
   it('is a device, on which ops run that nobody places', () => {

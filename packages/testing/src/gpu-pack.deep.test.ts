@@ -22,11 +22,11 @@ function run(
   return { status, said: stdout + stderr };
 }
 
-describe.skipIf(!hasFakeCuda)('the pack for GPUs', { timeout: 120_000 }, () => {
+describe.skipIf(!hasFakeCuda)('the pack for GPUs', () => {
   beforeAll(() => {
     const packer = fileURLToPath(new URL('../../../tools/gpu/pack.mjs', import.meta.url));
     execFileSync(process.execPath, [packer, '--no-node', folder]);
-  }, 120_000);
+  });
 
   it('runs tests on the GPU', () => {
     const { status, said } = run(['all', 'is a device|AddV2$'], fakeCudaEnvironment);

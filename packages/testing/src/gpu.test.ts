@@ -35,7 +35,6 @@ console.warn = (...said: unknown[]) => {
 
 /** The driver of the tests computes on the processor, where large products take minutes. */
 const isFake = cudaBackend !== undefined && / fake GPU /.test(backend.description);
-const TIMEOUT = 300_000;
 
 const onGpu = <T>(fn: () => T): T => device('/gpu:0', fn);
 
@@ -62,7 +61,7 @@ function distance(got: ArrayLike<number | bigint>, expected: ArrayLike<number | 
   return off / scale;
 }
 
-describe.skipIf(cudaBackend === undefined)('the GPU', { timeout: TIMEOUT }, () => {
+describe.skipIf(cudaBackend === undefined)('the GPU', () => {
   afterEach(() => {
     core.setSoftDevicePlacement(true);
     enableTensorFloat32Execution(true);

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const recorders = [recordCalls(), recordProducts(), recordConvolutions(), recordAttention()];
   programs = recorders.flatMap((recorder) => [...recorder.programs].filter((program) => 'module' in program));
   return () => device.destroy();
-}, 60_000);
+});
 
 /** What the compiler says of a kernel. */
 async function refused(code: string, entryPoint: string): Promise<string | undefined> {
@@ -56,7 +56,7 @@ it('compiles all kernels of float16 with elements that are f16', async () => {
   }
   expect(count).toBeGreaterThan(100);
   console.log(`${count} kernels of float16`);
-}, 60_000);
+});
 
 it('compiles all kernels whose workgroups reduce with subgroups', async () => {
   const features = new Set(['subgroups']);
@@ -74,7 +74,7 @@ it('compiles all kernels whose workgroups reduce with subgroups', async () => {
   }
   expect(count).toBeGreaterThan(50);
   console.log(`${count} kernels with subgroups`);
-}, 60_000);
+});
 
 it('finds kernels that are wrong', async () => {
   const code = (text: string): string => `${text}@compute@workgroup_size(1)fn main(){_=f32(1h);}`;

@@ -29,10 +29,7 @@ vi.spyOn(console, 'warn').mockImplementation((...said: unknown[]) => {
 
 const onGpu = <T>(fn: () => T): T => device('/gpu:0', fn);
 
-// Software adapters take long to compile kernels.
-const TIMEOUT = 300_000;
-
-describe.skipIf(webgpuBackend === undefined)('WebGPU', { timeout: TIMEOUT }, () => {
+describe.skipIf(webgpuBackend === undefined)('WebGPU', () => {
   afterEach(() => core.setSoftDevicePlacement(true));
 
   it('is a device', () => {

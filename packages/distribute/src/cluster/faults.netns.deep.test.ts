@@ -61,7 +61,7 @@ async function outcomes(running: readonly Running[]): Promise<unknown[][][]> {
 // They wait more than they compute.
 describe
   .skipIf(withoutGloo !== undefined || withoutNamespaces !== undefined)
-  .concurrent('hosts of a network', { timeout: 300_000 }, () => {
+  .concurrent('hosts of a network', () => {
     const made = (size: number, onTestFinished: (fn: () => void) => void): Network => {
       const net = network(size);
       onTestFinished(() => net.close());

@@ -154,8 +154,8 @@ async function callAs(options: RendezvousOptions, at: Partial<Hello>): Promise<P
     missing: '',
     ...at,
   };
-  const socket = await openSocket(options.members[0].address, Date.now() + 30_000);
-  const soon = (): number => Date.now() + 30_000;
+  const socket = await openSocket(options.members[0].address, Date.now() + 300_000);
+  const soon = (): number => Date.now() + 300_000;
   await introduce(socket, 'rank 0', options, () => ({ ...hello, protocol }), {
     greeting: soon(),
     answer: soon,

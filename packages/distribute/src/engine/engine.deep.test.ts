@@ -173,7 +173,8 @@ describe.skipIf(withoutGloo !== undefined).each(implementations)(
       for (const i of [0, 2]) {
         const [, message, at] = /UnavailableError (.*) (\d+)$/.exec(outcomes[i].out) ?? [];
         expect(message).toMatch(/^worker 1 \(127\.0\.0\.1:\d+\) (is gone|cannot be reached)/);
-        expect(Number(at) - killed).toBeLessThan(3000);
+        // Long before an operation may take too long.
+        expect(Number(at) - killed).toBeLessThan(200_000);
       }
     });
 
@@ -196,7 +197,7 @@ describe.skipIf(withoutGloo !== undefined).each(implementations)(
         out,
       ];
       expect(Number(at) - stopped).toBeGreaterThan(1000);
-      expect(Number(at) - stopped).toBeLessThan(6000);
+      expect(Number(at) - stopped).toBeLessThan(200_000);
       await running[1].ended;
     });
 

@@ -10,7 +10,7 @@ describe.skipIf(withoutGloo !== undefined)('processes that train together', () =
       2,
       `${tf}
       const strategy = new tf.distribute.MultiWorkerMirroredStrategy();
-      await strategy.connect({ timeoutSeconds: 60 });
+      await strategy.connect({ timeoutSeconds: 240 });
       const second = strategy.collectives.rank === 1;
       const print = (value) => console.log(JSON.stringify(value));
       const x = tf.ones([8, 2]);

@@ -11,7 +11,7 @@ it.skipIf(withoutGloo !== undefined)(
       `${tf}
       import { mkdtempSync, rmSync } from 'node:fs';
       const strategy = new tf.distribute.MultiWorkerMirroredStrategy();
-      await strategy.connect({ timeoutSeconds: 60 });
+      await strategy.connect({ timeoutSeconds: 240 });
       const second = strategy.collectives.rank === 1;
       const counts = {};
       for (const key of ['allReduce', 'fromOwners', 'allGather']) {

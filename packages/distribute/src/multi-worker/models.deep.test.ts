@@ -5,7 +5,7 @@ import { heads, runWorkers, withoutGloo } from '../testing/processes.ts';
 const umbrella = await heads.tf();
 const program = (strategy: string): string => `${umbrella}
 const strategy = ${strategy};
-await strategy.connect?.({ timeoutSeconds: 30 });
+await strategy.connect?.({ timeoutSeconds: 240 });
 const { layers } = tf;
 const kernel = (seed) => ({ kernelInitializer: new tf.keras.initializers.GlorotUniform({ seed }) });
 const dense = (units, seed, options = {}) => new layers.Dense(units, { ...kernel(seed), ...options });
@@ -131,5 +131,5 @@ describe.skipIf(withoutGloo !== undefined)('in two processes', () => {
       const digits = name === 'float8' ? 2 : 4;
       numbersOf(own).forEach((v, k) => expect(v, `${name} ${k}`).toBeCloseTo(numbers[k], digits));
     }
-  }, 120_000);
+  });
 });

@@ -8,7 +8,7 @@ import { MultiWorkerMirroredStrategy } from './multi-worker-mirrored.ts';
 const tf = await heads.tf();
 const head = `${tf}
 const strategy = new tf.distribute.MultiWorkerMirroredStrategy();
-await strategy.connect({ timeoutSeconds: 30 });
+await strategy.connect({ timeoutSeconds: 240 });
 const rank = strategy.collectives.rank;
 const print = (value) => console.log(JSON.stringify(value));
 `;
@@ -285,7 +285,7 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
       const y = x.sum(1, { keepdims: true });
       const [folder, fails] = [process.env.BACKUP, process.env.FAILS === '1'];
       for (;;) {
-        await strategy.connect({ timeoutSeconds: 30 });
+        await strategy.connect({ timeoutSeconds: 240 });
         try {
           const model = strategy.scope(() => {
             const model = new tf.Sequential([new tf.layers.Dense(1, { inputShape: [3], kernelInitializer: 'ones' }), new tf.layers.BatchNormalization()]);
@@ -341,7 +341,7 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
       `${tf}
       const { CommunicationOptions } = tf.distribute.experimental;
       const strategy = new tf.distribute.MultiWorkerMirroredStrategy({ communicationOptions: new CommunicationOptions({ timeoutSeconds: 1 }) });
-      await strategy.connect({ timeoutSeconds: 30 });
+      await strategy.connect({ timeoutSeconds: 240 });
       const rank = strategy.collectives.rank;
       const print = (value) => console.log(JSON.stringify(value));
       const failed = async (fn) => { try { return await fn(); } catch (error) { return [error.name, error.message]; } };
@@ -374,7 +374,7 @@ describe.skipIf(withoutGloo !== undefined)('two processes', () => {
       print(await failed(() => run((x) => tf.cond(x.greater(rank), () => sum(x), () => x))(tf.constant(0.5)).item()));
       if (rank === 1) await new Promise((resolve) => setTimeout(resolve, 1500));
       print(await failed(() => strategy.reduce('SUM', tf.constant(1)).item()));
-      await strategy.connect({ timeoutSeconds: 30 });
+      await strategy.connect({ timeoutSeconds: 240 });
       print(await failed(() => run((x) => tf.cond(x.greater(rank), () => sum(x), () => sum([x, x])[0]))(tf.constant(0.5)).item()));
       await strategy.close();`,
     );

@@ -12,7 +12,7 @@ const { CommunicationOptions } = tf.distribute.experimental;
 const print = (value) => console.log(JSON.stringify(value));
 const connected = async (options, more, shardOptimizerState = false) => {
   const strategy = new tf.distribute.MultiWorkerMirroredStrategy({ communicationOptions: new CommunicationOptions(options), shardOptimizerState });
-  await strategy.connect({ timeoutSeconds: 60, ...more });
+  await strategy.connect({ timeoutSeconds: 240, ...more });
   return strategy;
 };
 const x = tf.random.statelessNormal([32, 6], [1, 2]);
@@ -49,7 +49,7 @@ it('rounds to bfloat16 as hardware does, and back', () => {
 });
 
 // Programs of several processes take their time where a machine is busy.
-describe.skipIf(withoutGloo !== undefined)('gradients in buckets', { timeout: 240_000 }, () => {
+describe.skipIf(withoutGloo !== undefined)('gradients in buckets', () => {
   it('are bit by bit those of two local replicas, however they are packed', async () => {
     const out = await runWorkers(
       2,
@@ -149,7 +149,7 @@ describe.skipIf(withoutGloo !== undefined)('gradients in buckets', { timeout: 24
   });
 });
 
-describe.skipIf(withoutGloo !== undefined)('state of optimizers in parts', { timeout: 240_000 }, () => {
+describe.skipIf(withoutGloo !== undefined)('state of optimizers in parts', () => {
   it('gives bit by bit what whole state gives', async () => {
     const out = await runWorkers(
       2,

@@ -17,7 +17,7 @@ afterEach(async () => {
 const program = `${await heads.tf()}
 const resolver = new tf.distribute.clusterResolver.TFConfigClusterResolver();
 const strategy = new tf.distribute.MultiWorkerMirroredStrategy({ clusterResolver: resolver });
-await strategy.connect({ timeoutSeconds: 60 });
+await strategy.connect({ timeoutSeconds: 240 });
 const { PreemptionCheckpointHandler, TerminationConfig } = tf.distribute.experimental;
 const { v, handler } = strategy.scope(() => {
   const v = new tf.Variable(0, { aggregation: 'SUM' });
@@ -36,7 +36,7 @@ console.log('done ' + v.item());
 await strategy.close();
 `;
 
-describe.skipIf(withoutGloo !== undefined)('two processes', { timeout: 400_000 }, () => {
+describe.skipIf(withoutGloo !== undefined)('two processes', () => {
   it('save at the same step when one of them is told to end, and go on from there', async () => {
     const run = async (env: Record<string, string>): Promise<Running[]> =>
       (await tfConfigs(2)).map((TF_CONFIG) => {

@@ -60,7 +60,7 @@ function withNccl<T>(settings: Readonly<Record<string, string>>, body: () => T):
   return withFake(settings as Record<`FAKE_CUDA_${string}`, string>, body);
 }
 
-describe.skipIf(!isTested)('NcclAllReduce', { timeout: 120_000 }, () => {
+describe.skipIf(!isTested)('NcclAllReduce', () => {
   it('says what to install where there is no NCCL', () => {
     const two = strategy(2);
     const f = tfFunction(() => two.run(() => replica().allReduce('SUM', constant(1))));

@@ -53,7 +53,7 @@ export async function mpirun(
           EAGRE_COORDINATOR: `127.0.0.1:${port}`,
           ...env,
         },
-        timeout: 60_000,
+        timeout: 900_000,
       },
       (error, out, err) => {
         const code = error === null ? 0 : typeof error.code === 'number' ? error.code : null;

@@ -53,43 +53,37 @@ const policies = ['mixed_bfloat16', 'mixed_float16'] as const;
  * Tests two steps of a convolutional network and of a transformer.
  * @param backend whose name `tf.experimental.memory()` has.
  */
-export function mixedSteps(backend: string, isThere: boolean, timeout: number): void {
+export function mixedSteps(backend: string, isThere: boolean): void {
   afterEach(() => tf.keras.mixedPrecision.setGlobalPolicy('float32'));
 
   const models = { cnn, transformer };
   const cases = Object.keys(models).flatMap((name) =>
     policies.map((policy) => [name as keyof typeof models, policy] as const),
   );
-  it.skipIf(!isThere).each(cases)(
-    '%s trains under %s without the host',
-    async (name, policy) => {
-      tf.keras.mixedPrecision.setGlobalPolicy(policy);
-      const train = async (): Promise<number[]> => {
-        tf.random.setSeed(3);
-        const [model, x, labels] = models[name]();
-        const optimizer = new tf.optimizers.Adam(0.01);
-        const lossOf = new tf.losses.SparseCategoricalCrossentropy({ fromLogits: true });
-        const step = tf.function((images: tf.Tensor, classes: tf.Tensor) => {
-          const tape = new tf.GradientTape();
-          const loss = tape.record(() =>
-            lossOf(classes, model.call(images, { training: true }) as tf.Tensor),
-          );
-          const variables = model.trainableVariables;
-          optimizer.applyGradients(tape.gradient(loss, variables), variables);
-          return loss;
-        });
-        return [await step(x, labels).read(), await step(x, labels).read()].map(([loss]) => Number(loss));
-      };
-      const expected = await train();
-      const before = tf.experimental.memory()[backend]?.hostFallbacks ?? 0;
-      using _ = tf.device('/gpu:0');
-      const losses = await train();
-      expect(tf.experimental.memory()[backend]?.hostFallbacks).toBe(before);
-      expect(losses).toHaveLength(2);
-      losses.forEach((loss, i) => {
-        expect(loss).toBeCloseTo(expected[i] as number, 1);
+  it.skipIf(!isThere).each(cases)('%s trains under %s without the host', async (name, policy) => {
+    tf.keras.mixedPrecision.setGlobalPolicy(policy);
+    const train = async (): Promise<number[]> => {
+      tf.random.setSeed(3);
+      const [model, x, labels] = models[name]();
+      const optimizer = new tf.optimizers.Adam(0.01);
+      const lossOf = new tf.losses.SparseCategoricalCrossentropy({ fromLogits: true });
+      const step = tf.function((images: tf.Tensor, classes: tf.Tensor) => {
+        const tape = new tf.GradientTape();
+        const loss = tape.record(() => lossOf(classes, model.call(images, { training: true }) as tf.Tensor));
+        const variables = model.trainableVariables;
+        optimizer.applyGradients(tape.gradient(loss, variables), variables);
+        return loss;
       });
-    },
-    timeout,
-  );
+      return [await step(x, labels).read(), await step(x, labels).read()].map(([loss]) => Number(loss));
+    };
+    const expected = await train();
+    const before = tf.experimental.memory()[backend]?.hostFallbacks ?? 0;
+    using _ = tf.device('/gpu:0');
+    const losses = await train();
+    expect(tf.experimental.memory()[backend]?.hostFallbacks).toBe(before);
+    expect(losses).toHaveLength(2);
+    losses.forEach((loss, i) => {
+      expect(loss).toBeCloseTo(expected[i] as number, 1);
+    });
+  });
 }

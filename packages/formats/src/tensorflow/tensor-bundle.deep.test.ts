@@ -554,20 +554,17 @@ describe('a reader', () => {
         result.refused++;
       }
     };
-    const end = Date.now() + 30_000;
     let run = 0;
-    for (; run < 7000 && Date.now() < end; run++) {
+    for (; run < 3500; run++) {
       const bad = mutate(index, random);
       writeFileSync(`${prefix}.index`, run % 3 > 0 ? repaired(bad, blockBytes) : bad);
       attempt(run);
     }
     writeFileSync(`${prefix}.index`, index);
-    for (; run < 10_000 && Date.now() < end; run++) {
+    for (; run < 5000; run++) {
       writeFileSync(`${prefix}.data-00000-of-00001`, mutate(data, random));
       attempt(run);
     }
-    // On a machine that is busy there may be fewer.
-    expect(run === 10_000 || Date.now() >= end).toBe(true);
     expect(result.refused).toBeGreaterThan(run / 3);
   });
 });

@@ -39,7 +39,7 @@ const run = (file: string, value: number, renames: number): Promise<NodeJS.Signa
   });
 
 test('a program that is killed leaves the model that there was, or the new one', {
-  timeout: 120_000,
+  timeout: 900_000,
 }, async () => {
   const folder = join(base, 'models');
   mkdirSync(folder);

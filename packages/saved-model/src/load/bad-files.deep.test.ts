@@ -376,5 +376,5 @@ describe('damaged models give typed errors, or load', () => {
       expect(refused).toBeGreaterThan(runs / 10);
       // The files are whole again, and so is the model.
       expect(await load(path)).toBeInstanceOf(tf.Module);
-    }, 240_000);
+    });
 });
