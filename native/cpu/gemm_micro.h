@@ -130,16 +130,28 @@ template <> struct Part<double> {
   void store(double* p, vf64 v) const { _mm256_maskstore_pd(p, mask, v); }
 };
 #else
+// Each lane by its number: a loop over lanes would go through memory.
 template <class T> struct Part {
+  using V = typename Lanes<T>::V;
+  static constexpr int kAll = Lanes<T>::n;
+  static_assert(kAll == 2 || kAll == 4);
   int n;
   explicit Part(int64_t count) : n(static_cast<int>(count)) {}
-  typename Lanes<T>::V load(const T* p) const {
-    typename Lanes<T>::V v{};
-    for (int i = 0; i < n; i++) v[i] = p[i];
-    return v;
+  V load(const T* p) const {
+    if (n == kAll) return eagre::EAGRE_ISA::load<T>(p);
+    if constexpr (kAll == 4) {
+      if (n == 2) return V{p[0], p[1]};
+      if (n == 3) return V{p[0], p[1], p[2]};
+    }
+    return V{p[0]};
   }
-  void store(T* p, typename Lanes<T>::V v) const {
-    for (int i = 0; i < n; i++) p[i] = v[i];
+  void store(T* p, V v) const {
+    if (n == kAll) return eagre::EAGRE_ISA::store<T>(p, v);
+    p[0] = v[0];
+    if constexpr (kAll == 4) {
+      if (n > 1) p[1] = v[1];
+      if (n > 2) p[2] = v[2];
+    }
   }
 };
 #endif
