@@ -92,7 +92,8 @@ template <class T> void convolve(const Convolution<T>& v, const Filter<T>& f) {
               t.a_offset = x0 * t.a_row + g * cg;
               t.c = out + x0 * t.ldc;
               const int rows = static_cast<int>(x1 - x0);
-              (f.narrow ? narrow_kernel<T>(rows, static_cast<int>(t.n)) : micro_kernel<T>(rows, vectors))(t);
+              if (f.narrow) narrow_product(t, rows, static_cast<int>(t.n));
+              else tile_product(t, rows, vectors);
             }
           }
         }

@@ -90,7 +90,7 @@ template <class T> void run_filter_gradient(const Geometry& g, const T* x, const
           t.run_count = counts[th];
           t.a_offset = tw * W.tap_in * g.c + group * g.cg + m0;
           t.c = out + ((th * g.kw + tw) * g.cg + m0) * g.o + group * g.og + j;
-          micro_kernel<T>(static_cast<int>(m1 - m0), vectors)(t);
+          tile_product(t, static_cast<int>(m1 - m0), vectors);
         }
       }
     }

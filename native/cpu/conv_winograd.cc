@@ -143,7 +143,7 @@ class Tiles {
           const int64_t i0 = part_begin(rows, row_panels, r), i1 = part_begin(rows, row_panels, r + 1);
           run.a = a.data + p * a.position + i0 * a.row;
           t.c = out + (p * rows + i0) * out_stride_ + q * kPanel;
-          micro_kernel<float>(static_cast<int>(i1 - i0), vectors)(t);
+          tile_product(t, static_cast<int>(i1 - i0), vectors);
         }
       }
     }

@@ -321,7 +321,7 @@ void compute(const Gemm<T>& g, const Plan<T>& plan, const T* packed, int64_t pac
       next_a.part();
       next_b.part();
     }
-    micro_kernel<T>(rows_here, static_cast<int>(ceil_div(t.n, L)))(t);
+    tile_product(t, rows_here, static_cast<int>(ceil_div(t.n, L)));
   }
 }
 

@@ -1,7 +1,11 @@
 #include "gemm_micro.h"
 
+#include "../wasm/relaxed.h"
+
 EAGRE_BEGIN
 namespace {
+
+template <class T> using Micro = void (*)(const Tile<T>&);
 
 template <bool kPartial, class T, int R, int N>
 inline __attribute__((always_inline)) void accumulate(const Tile<T>& t, const Part<T>& last, typename Lanes<T>::V (&acc)[R][N]) {
@@ -155,9 +159,21 @@ constexpr Table<double> table_f64;
 
 }  // namespace
 
-template <> Micro<float> micro_kernel<float>(int rows, int vectors) { return table_f32.at[rows - 1][vectors - 1]; }
-template <> Micro<double> micro_kernel<double>(int rows, int vectors) { return table_f64.at[rows - 1][vectors - 1]; }
-template <> Micro<float> narrow_kernel<float>(int rows, int columns) { return table_f32.narrow_at[rows - 1][columns - 1]; }
-template <> Micro<double> narrow_kernel<double>(int rows, int columns) { return table_f64.narrow_at[rows - 1][columns - 1]; }
+void tile_product(const Tile<float>& t, int rows, int vectors) {
+  if (relaxed_product) relaxed_product(Product::f32, &t, rows, vectors);
+  else table_f32.at[rows - 1][vectors - 1](t);
+}
+void tile_product(const Tile<double>& t, int rows, int vectors) {
+  if (relaxed_product) relaxed_product(Product::f64, &t, rows, vectors);
+  else table_f64.at[rows - 1][vectors - 1](t);
+}
+void narrow_product(const Tile<float>& t, int rows, int columns) {
+  if (relaxed_product) relaxed_product(Product::narrow_f32, &t, rows, columns);
+  else table_f32.narrow_at[rows - 1][columns - 1](t);
+}
+void narrow_product(const Tile<double>& t, int rows, int columns) {
+  if (relaxed_product) relaxed_product(Product::narrow_f64, &t, rows, columns);
+  else table_f64.narrow_at[rows - 1][columns - 1](t);
+}
 
 EAGRE_END

@@ -62,16 +62,13 @@ template <class T> struct Tile {
   bool add, relu;
   bool subtract;  // from what c held, with `add`
 };
-template <class T> using Micro = void (*)(const Tile<T>&);
 
-// The kernel of a tile with `rows` rows whose columns take `vectors` vectors (up to 2; to 4 for kWideRows rows and fewer).
-template <class T> Micro<T> micro_kernel(int rows, int vectors);
-template <> Micro<float> micro_kernel<float>(int rows, int vectors);
-template <> Micro<double> micro_kernel<double>(int rows, int vectors);
-// The kernel of a narrow tile: a_step is 1, and element (k, j) of B lies at b[j · ldb + k].
-template <class T> Micro<T> narrow_kernel(int rows, int columns);
-template <> Micro<float> narrow_kernel<float>(int rows, int columns);
-template <> Micro<double> narrow_kernel<double>(int rows, int columns);
+// Computes a tile of `rows` rows whose columns take `vectors` vectors (up to 2; to 4 for kWideRows rows and fewer).
+void tile_product(const Tile<float>& t, int rows, int vectors);
+void tile_product(const Tile<double>& t, int rows, int vectors);
+// The same of a narrow tile: a_step is 1, and element (k, j) of B lies at b[j · ldb + k].
+void narrow_product(const Tile<float>& t, int rows, int columns);
+void narrow_product(const Tile<double>& t, int rows, int columns);
 
 namespace {
 
@@ -93,8 +90,13 @@ inline vf64 fma(vf64 a, vf64 b, vf64 c) { return (vf64)vfmaq_f64((float64x2_t)c,
 #else
 inline vf32 broadcast(float x) { return vf32{x, x, x, x}; }
 inline vf64 broadcast(double x) { return vf64{x, x}; }
+#if defined(__wasm_relaxed_simd__)
+inline vf32 fma(vf32 a, vf32 b, vf32 c) { return __builtin_wasm_relaxed_madd_f32x4(a, b, c); }
+inline vf64 fma(vf64 a, vf64 b, vf64 c) { return __builtin_wasm_relaxed_madd_f64x2(a, b, c); }
+#else
 inline vf32 fma(vf32 a, vf32 b, vf32 c) { return a * b + c; }
 inline vf64 fma(vf64 a, vf64 b, vf64 c) { return a * b + c; }
+#endif
 #endif
 
 template <class T> inline typename Lanes<T>::V load(const T* p) { return *reinterpret_cast<const typename Lanes<T>::U*>(p); }

@@ -139,7 +139,7 @@ template <class T> struct Panels {
         const int64_t i = part_begin(rows, tiles, p), end = part_begin(rows, tiles, p + 1);
         run.a = a + i * a_row;
         t.c = c + i * ldc + j;
-        micro_kernel<T>(static_cast<int>(end - i), vectors)(t);
+        tile_product(t, static_cast<int>(end - i), vectors);
       }
     }
   }

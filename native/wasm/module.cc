@@ -9,8 +9,13 @@
 #include "../runtime/programs.h"
 #include "../runtime/registry.h"
 #include "pool.h"
+#include "relaxed.h"
 
 #define EXPORT(name) extern "C" __attribute__((export_name(name)))
+
+namespace eagre {
+RelaxedProduct relaxed_product = nullptr;
+}
 
 namespace {
 
@@ -92,6 +97,9 @@ EXPORT("releaseProgram") int32_t release_one(int32_t id) {
 // Sets how many threads are used at most, unless n is 0; as many as have come.
 EXPORT("threads") int32_t threads(int32_t n) { return n > 0 ? set_thread_count(n) : thread_count(); }
 EXPORT("jobs") uint32_t jobs() { return job_count(); }
+
+// Has products of tiles computed by the module with relaxed SIMD, whose function is in the table.
+EXPORT("relax") void relax(RelaxedProduct product) { relaxed_product = product; }
 
 #if defined(__wasm_atomics__)
 EXPORT("serve") void serve_here() { serve(); }

@@ -27,10 +27,10 @@ export function build(target, { tests = false } = {}) {
   ]);
 }
 
-/** Builds the module of WebAssembly, for threads or without. @returns the file */
-export function buildModule(threads) {
+/** Builds the modules of WebAssembly, `eagre.wasm` and `relaxed.wasm`, for threads or without. @returns the folder that they are in */
+export function buildModules(threads) {
   const name = threads ? 'wasm-threads' : 'wasm';
-  return `${buildFor(name, 'wasm32-wasi', [`-DEAGRE_WASM_THREADS=${threads ? 'ON' : 'OFF'}`])}/eagre.wasm`;
+  return buildFor(name, 'wasm32-wasi', [`-DEAGRE_WASM_THREADS=${threads ? 'ON' : 'OFF'}`]);
 }
 
 function buildFor(target, triple, options) {

@@ -16,7 +16,7 @@ if (!hasWasm) console.log('WebAssembly is not tested: `pnpm pack:wasm` has not r
 const program = `
 ${training}
 const { backend } = tf.zeros([1]);
-const outcome = [backend.name, backend.threads?.() > 1, history.loss.at(-1) < history.loss[0], double(tf.constant([1, 2])).array()];
+const outcome = [backend.name, backend.threads?.() > 1, backend.description.includes('relaxed SIMD'), history.loss.at(-1) < history.loss[0], double(tf.constant([1, 2])).array()];
 `;
 
 describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
@@ -31,7 +31,7 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
     let browser: Browser;
     /** Of the next page. */
     let headers: Readonly<Record<string, string>> = {};
-    let isThere = true;
+    let missing: RegExp | undefined;
 
     beforeAll(async () => {
       const entry = write(
@@ -66,7 +66,7 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
           return;
         }
         const file = join(outDir, url);
-        const found = existsSync(file) && (isThere || !url.endsWith('.wasm'));
+        const found = existsSync(file) && missing?.test(url) !== true;
         response.writeHead(found ? 200 : 404, {
           'content-type': types[extname(url)] ?? 'text/plain',
           ...headers,
@@ -98,7 +98,10 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
       await page.close();
       return result;
     };
-    const trained = (name: string, threads: boolean): unknown => [name, threads, true, [2, 4]];
+    const trained = (name: string, threads: boolean, relaxed = name === 'wasm'): unknown => [
+      ...[name, threads, relaxed, true],
+      [2, 4],
+    ];
     const isolated = {
       'cross-origin-opener-policy': 'same-origin',
       'cross-origin-embedder-policy': 'require-corp',
@@ -124,17 +127,27 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
       });
     });
     test('whose module is not there, in JavaScript, and it says why', async () => {
-      isThere = false;
+      missing = /\.wasm$/;
       try {
         expect(await load({})).toEqual({
           outcome: trained('js', false),
           wasmUnavailable: expect.stringMatching(/eagre.*\.wasm: 404/),
         });
       } finally {
-        isThere = true;
+        missing = undefined;
+      }
+    });
+    test('whose module for relaxed SIMD is not there, without it', async () => {
+      missing = /relaxed.*\.wasm$/;
+      try {
+        expect(await load({})).toEqual({ outcome: trained('wasm', false, false) });
+      } finally {
+        missing = undefined;
       }
     });
   });
+
+  const modules = ['@eagre/backend-wasm/eagre.wasm', '@eagre/backend-wasm/eagre-relaxed.wasm'];
 
   /** What a program at the edge answers. */
   async function answerOf(contents: string): Promise<unknown> {
@@ -144,7 +157,7 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
       format: 'esm',
       platform: 'browser',
       conditions: ['workerd'],
-      external: ['@eagre/backend-wasm/eagre.wasm'],
+      external: modules,
       write: false,
       logLevel: 'error',
     });
@@ -153,11 +166,11 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
       cf: false,
       modules: [
         { type: 'ESModule', path: 'index.mjs', contents: outputFiles[0]?.text as string },
-        {
-          type: 'CompiledWasm',
-          path: '@eagre/backend-wasm/eagre.wasm',
-          contents: readFileSync(join(project, 'node_modules/@eagre/backend-wasm/eagre.wasm')),
-        },
+        ...modules.map((path) => ({
+          type: 'CompiledWasm' as const,
+          path,
+          contents: readFileSync(join(project, 'node_modules', path)),
+        })),
       ],
     });
     try {
@@ -179,7 +192,7 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
         },
       };`;
     expect(await answerOf(worker)).toEqual({
-      outcome: ['wasm', false, true, [2, 4]],
+      outcome: ['wasm', false, false, true, [2, 4]],
       wasmUnavailable: expect.stringContaining('give it to openWasm({ module })'),
     });
   });

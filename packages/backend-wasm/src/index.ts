@@ -16,4 +16,4 @@ export const wasmBackend: Backend | undefined = backend;
 /** Why there is no backend; undefined where there is one. */
 export const wasmUnavailable: string | undefined = unavailable;
 
-export { openWasm, type WasmOptions } from './here.ts';
+export { openWasm, type WasmOptions, type WasmSource } from './here.ts';

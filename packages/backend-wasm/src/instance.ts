@@ -5,9 +5,17 @@ const FIRST_PAGES = 512;
 const MOST_PAGES = 65535;
 const STACK = 1 << 20;
 
-/** How a worker starts: the same module over the same memory, with a stack of its own. */
+/** What kernels run from. */
+export interface Modules {
+  /** Of all kernels. */
+  readonly kernels: WebAssembly.Module;
+  /** Of products by fused multiply-add. */
+  readonly relaxed?: WebAssembly.Module | undefined;
+}
+
+/** How a worker starts: the same modules over the same memory, with a stack of its own. */
 export interface WorkerStart {
-  readonly module: WebAssembly.Module;
+  readonly modules: Modules;
   readonly memory: WebAssembly.Memory;
   /** The end of its stack, which grows down. */
   readonly stack: number;
@@ -15,28 +23,32 @@ export interface WorkerStart {
   readonly locals: number;
 }
 
-/** What the module asks of a system: a clock, and an environment without variables. */
-export function imports(memoryOf: () => WebAssembly.Memory): WebAssembly.ModuleImports {
-  const NOT_THERE = 52;
-  const view = (): DataView => new DataView(memoryOf().buffer);
-  return {
-    clock_time_get(_clock: number, _precision: bigint, at: number): number {
-      view().setBigUint64(at, BigInt(Math.round(performance.now() * 1e6)), true);
-      return 0;
+/**
+ * Instances of the modules, over this memory unless the kernels bring their own. Workers evaluate the text of this function: it uses nothing that is
+ * declared elsewhere.
+ */
+export function connect({ kernels, relaxed }: Modules, memory: WebAssembly.Memory | undefined): Exports {
+  const env = { memory, now: () => performance.now() };
+  const exports = new WebAssembly.Instance(kernels, { env } as unknown as WebAssembly.Imports)
+    .exports as unknown as Exports;
+  if (relaxed === undefined) return exports;
+  const table = exports.__indirect_function_table;
+  // It has neither data nor a table of its own.
+  const nowhere = new WebAssembly.Global({ value: 'i32' }, 0);
+  const { product } = new WebAssembly.Instance(relaxed, {
+    env: {
+      memory: memory ?? (exports.memory as WebAssembly.Memory),
+      __indirect_function_table: table,
+      __stack_pointer: exports.__stack_pointer,
+      __memory_base: nowhere,
+      __table_base: nowhere,
     },
-    environ_sizes_get(count: number, bytes: number): number {
-      view().setUint32(count, 0, true);
-      view().setUint32(bytes, 0, true);
-      return 0;
-    },
-    environ_get: () => 0,
-    fd_close: () => NOT_THERE,
-    fd_seek: () => NOT_THERE,
-    fd_write: () => NOT_THERE,
-    proc_exit(code: number): never {
-      throw new Error(`the module ended with ${code}`);
-    },
-  };
+  }).exports;
+  // The place is the same in each worker.
+  const at = table.grow(1);
+  table.set(at, product);
+  exports.relax(at);
+  return exports;
 }
 
 /** Whether a module is the one for threads: it is given its memory. */
@@ -44,30 +56,26 @@ function isForThreads(module: WebAssembly.Module): boolean {
   return WebAssembly.Module.imports(module).some(({ kind }) => kind === 'memory');
 }
 
-/** A module that runs, with its memory. */
-export function instantiate(module: WebAssembly.Module): { memory: WasmMemory; shared?: WebAssembly.Memory } {
-  const shared = isForThreads(module)
+/** Kernels that run, with their memory. */
+export function instantiate(modules: Modules): { memory: WasmMemory; shared?: WebAssembly.Memory } {
+  const shared = isForThreads(modules.kernels)
     ? new WebAssembly.Memory({ initial: FIRST_PAGES, maximum: MOST_PAGES, shared: true })
     : undefined;
-  let memory = shared as WebAssembly.Memory;
-  const given: WebAssembly.Imports = { wasi_snapshot_preview1: imports(() => memory) };
-  if (shared !== undefined) given.env = { memory: shared };
-  const exports = new WebAssembly.Instance(module, given).exports as unknown as Exports;
-  if (shared === undefined) memory = exports.memory as WebAssembly.Memory;
+  const exports = connect(modules, shared);
   exports._initialize();
   return shared === undefined
-    ? { memory: new WasmMemory(exports, memory) }
-    : { memory: new WasmMemory(exports, memory), shared };
+    ? { memory: new WasmMemory(exports, exports.memory as WebAssembly.Memory) }
+    : { memory: new WasmMemory(exports, shared), shared };
 }
 
 /** What one more worker needs. */
 export function workerStart(
   { exports }: WasmMemory,
-  module: WebAssembly.Module,
+  modules: Modules,
   memory: WebAssembly.Memory,
 ): WorkerStart {
   const align = Math.max(64, Number(exports.__tls_align?.value ?? 64));
   const stack = exports.allocate(STACK) >>> 0;
   const locals = exports.allocate(Number(exports.__tls_size?.value ?? 0) + align) >>> 0;
-  return { module, memory, stack: stack + STACK, locals: Math.ceil(locals / align) * align };
+  return { modules, memory, stack: stack + STACK, locals: Math.ceil(locals / align) * align };
 }

@@ -2,6 +2,7 @@
 export interface Exports {
   readonly memory?: WebAssembly.Memory;
   readonly __stack_pointer: WebAssembly.Global;
+  readonly __indirect_function_table: WebAssembly.Table;
   readonly __tls_size?: WebAssembly.Global;
   readonly __tls_align?: WebAssembly.Global;
   __wasm_init_tls?(at: number): void;
@@ -22,6 +23,8 @@ export interface Exports {
   releaseProgram(program: number): number;
   threads(count: number): number;
   jobs(): number;
+  /** Has products computed by a function of the table. */
+  relax(at: number): void;
   /** Does chunks of others' jobs; never returns. */
   serve?(): void;
 }

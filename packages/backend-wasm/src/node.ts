@@ -13,4 +13,4 @@ function open(): Opened {
 const { backend, unavailable } = open();
 export const wasmBackend: Backend | undefined = backend;
 export const wasmUnavailable: string | undefined = unavailable;
-export { openWasm, type WasmOptions } from './here.ts';
+export { openWasm, type WasmOptions, type WasmSource } from './here.ts';

@@ -8,15 +8,23 @@ import {
 } from '@eagre/backend';
 import { CompiledBackend, checkSettings, MAX_THREADS, openWatcher } from '@eagre/backend-native';
 import { Finalizers } from './collected.ts';
-import { instantiate, workerStart } from './instance.ts';
+import { instantiate, type Modules, workerStart } from './instance.ts';
 import { WasmAllocator } from './wasm-allocator.ts';
 import { WasmKernels } from './wasm-kernels.ts';
 import { startWorker } from './workers.ts';
 
+/** A module: compiled, its bytes, or where it is. */
+export type WasmSource = WebAssembly.Module | BufferSource | URL | string;
+
 /** How kernels of WebAssembly are opened. */
 export interface WasmOptions {
-  /** `eagre.wasm` or `eagre-threads.wasm`: compiled, its bytes, or where it is. The one of this package that fits unless given. */
-  readonly module?: WebAssembly.Module | BufferSource | URL | string;
+  /** `eagre.wasm` or `eagre-threads.wasm`; the one of this package that fits unless given. */
+  readonly module?: WasmSource;
+  /**
+   * `eagre-relaxed.wasm` or `eagre-threads-relaxed.wasm`, as `module` is: matrix products by fused multiply-add. It is used where the host has relaxed
+   * SIMD. The one of this package unless `module` is given; then products are computed without it.
+   */
+  readonly relaxed?: WasmSource;
   /** How many threads compute, from 1 to 256; `EAGRE_NUM_THREADS`, or as many as there are processors, unless given. */
   readonly threads?: number;
 }
@@ -29,25 +37,37 @@ export interface WasmOptions {
 export async function openWasm(options: WasmOptions = {}): Promise<Backend> {
   if (typeof options !== 'object' || options === null)
     throw new InvalidArgumentError('options must be an object', 'openWasm');
-  const { module, threads, ...others } = options;
+  const { module, relaxed, threads, ...others } = options;
   const [other] = Object.keys(others);
   if (other !== undefined)
-    throw new InvalidArgumentError(`there is no option '${other}'; known are module, threads`, 'openWasm');
+    throw new InvalidArgumentError(
+      `there is no option '${other}'; known are module, relaxed, threads`,
+      'openWasm',
+    );
+  if (module !== undefined) checkSource('module', module);
+  if (relaxed !== undefined) checkSource('relaxed', relaxed);
   const count = threadsOf(threads);
-  return openModule(await compiled(module === undefined ? ownModule() : module), count);
+  const own = module === undefined ? ownModules() : undefined;
+  const products = (): Promise<WebAssembly.Module | undefined> | undefined => {
+    if (!usesRelaxedSimd()) return undefined;
+    if (relaxed !== undefined) return compiled(relaxed);
+    return own && compiled(own.relaxed).catch(withoutRelaxed);
+  };
+  const [kernels, fused] = await Promise.all([compiled(own?.kernels ?? (module as WasmSource)), products()]);
+  return openModules({ kernels, relaxed: fused }, count);
 }
 
-/** Opens the kernels of a module that is compiled. @throws InvalidArgumentError, UnavailableError as `openWasm` does */
-export function openModule(module: WebAssembly.Module, threads: number = threadsOf(undefined)): Backend {
-  const { memory, shared } = naming(() => instantiate(module));
+/** Opens the kernels of modules that are compiled. @throws InvalidArgumentError, UnavailableError as `openWasm` does */
+export function openModules(modules: Modules, threads: number = threadsOf(undefined)): Backend {
+  const { memory, shared } = naming(() => instantiate(modules));
   const watcher = (): Watcher => openWatcher() ?? new Finalizers();
   const backend = new CompiledBackend(
     'wasm',
-    new WasmKernels(memory),
+    new WasmKernels(memory, modules.relaxed !== undefined),
     () => new WasmAllocator(memory, watcher()),
   );
   if (shared !== undefined)
-    for (let i = 1; i < threads; i++) startWorker(workerStart(memory, module, shared));
+    for (let i = 1; i < threads; i++) startWorker(workerStart(memory, modules, shared));
   backend.threads(threads);
   registerBackend(backend, 5);
   return backend;
@@ -65,16 +85,30 @@ export function notOpened(error: unknown): Opened {
   throw error;
 }
 
-/** Where this package's module is. @throws UnavailableError at the edge. Threads need memory that they share, which pages have where they are isolated from others. */
-export function ownModule(): URL {
+/** Where this package's modules are. @throws UnavailableError at the edge. Threads need memory that they share, which pages have where they are isolated from others. */
+export function ownModules(): { readonly kernels: URL; readonly relaxed: URL } {
   if (!URL.canParse('..', import.meta.url))
     throw new UnavailableError(
       'this host does not say where modules are: give it to openWasm({ module })',
       'openWasm',
     );
   return typeof SharedArrayBuffer === 'function'
-    ? new URL('../eagre-threads.wasm', import.meta.url)
-    : new URL('../eagre.wasm', import.meta.url);
+    ? {
+        kernels: new URL('../eagre-threads.wasm', import.meta.url),
+        relaxed: new URL('../eagre-threads-relaxed.wasm', import.meta.url),
+      }
+    : {
+        kernels: new URL('../eagre.wasm', import.meta.url),
+        relaxed: new URL('../eagre-relaxed.wasm', import.meta.url),
+      };
+}
+
+/** Of an error about this package's module for products: the kernels compute them themselves. */
+export function withoutRelaxed(error: unknown): undefined {
+  if (!(error instanceof Error)) throw error;
+  console.warn(
+    `Matrix products are computed without fused multiply-add, which takes longer: ${error.message}`,
+  );
 }
 
 function threadsOf(given: unknown): number {
@@ -100,19 +134,25 @@ function threadsOf(given: unknown): number {
 const isModule = (value: unknown): boolean =>
   typeof value === 'object' && Object.prototype.toString.call(value) === '[object WebAssembly.Module]';
 
-async function compiled(module: unknown): Promise<WebAssembly.Module> {
-  if (isModule(module)) return module as WebAssembly.Module;
-  if (module instanceof ArrayBuffer || ArrayBuffer.isView(module))
-    return naming(() => WebAssembly.compile(module as BufferSource));
-  if (typeof module !== 'string' && !(module instanceof URL))
+// A text of its own: bundlers look for files in what stands beside `import.meta.url`.
+const base = (): string => `${import.meta.url}`;
+
+function checkSource(name: string, given: unknown): void {
+  if (isModule(given) || given instanceof ArrayBuffer || ArrayBuffer.isView(given)) return;
+  if (typeof given !== 'string' && !(given instanceof URL))
     throw new InvalidArgumentError(
-      `module must be a WebAssembly.Module, its bytes or its URL, got ${module === null ? 'null' : typeof module}`,
+      `${name} must be a WebAssembly.Module, its bytes or its URL, got ${given === null ? 'null' : typeof given}`,
       'openWasm',
     );
-  // A text of its own: bundlers look for files in what stands beside `import.meta.url`.
-  const base = `${import.meta.url}`;
-  if (!URL.canParse(module, base)) throw new InvalidArgumentError(`module '${module}' is no URL`, 'openWasm');
-  const url = new URL(module, base);
+  if (!URL.canParse(given, base()))
+    throw new InvalidArgumentError(`${name} '${given}' is no URL`, 'openWasm');
+}
+
+async function compiled(source: WasmSource): Promise<WebAssembly.Module> {
+  if (isModule(source)) return source as WebAssembly.Module;
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source))
+    return naming(() => WebAssembly.compile(source as BufferSource));
+  const url = new URL(source as URL | string, base());
   if (url.protocol === 'file:') {
     const builtin = globalThis.process?.getBuiltinModule;
     if (builtin === undefined) throw new UnavailableError(`${url}: this host reads no files`, 'openWasm');
@@ -168,9 +208,16 @@ export function naming<T>(compute: () => T): T {
   }
 }
 
-/** A module of one function, whose result is a vector of zeros. */
-const SIMD = [
-  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98,
-  11,
-];
-const hasSimd = (): boolean => WebAssembly.validate(Uint8Array.from(SIMD));
+/** Whether the host takes a module of one function, whose result is a vector. */
+function takes(...code: readonly number[]): boolean {
+  const body = [10, code.length + 4, 1, code.length + 2, 0, ...code, 11];
+  return WebAssembly.validate(
+    Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, ...body),
+  );
+}
+const ZEROS = [65, 0, 253, 15];
+const hasSimd = (): boolean => takes(...ZEROS, 253, 98);
+
+/** Whether products are computed by fused multiply-add: where the host has it, unless `EAGRE_ISA` says `baseline`. */
+export const usesRelaxedSimd = (): boolean =>
+  globalThis.process?.env?.EAGRE_ISA !== 'baseline' && takes(...ZEROS, ...ZEROS, ...ZEROS, 253, 133, 2);

@@ -44,7 +44,7 @@ interface Prepared {
 /** The module's functions, as a backend of compiled kernels calls them. */
 export class WasmKernels implements Kernels {
   readonly kernels: readonly string[];
-  readonly isa = 'SIMD of 128 bits';
+  readonly isa: string;
   readonly #memory: WasmMemory;
   readonly #exports: Exports;
   readonly #plans = new Map<number, Prepared>();
@@ -53,7 +53,9 @@ export class WasmKernels implements Kernels {
   /** Of a trap, which has no text in the module. */
   #trap: string | undefined;
 
-  constructor(memory: WasmMemory) {
+  /** @param relaxed whether products are computed by relaxed SIMD */
+  constructor(memory: WasmMemory, relaxed: boolean) {
+    this.isa = `${relaxed ? 'relaxed ' : ''}SIMD of 128 bits`;
     this.#memory = memory;
     this.#exports = memory.exports;
     this.kernels = Array.from({ length: memory.exports.kernels() }, (_, i) =>

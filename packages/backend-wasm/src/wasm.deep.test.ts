@@ -97,7 +97,7 @@ describe.skipIf(wasmUnavailable !== undefined)('WebAssembly', () => {
   });
 
   it.each(['eagre.wasm', 'eagre-threads.wasm'])('lends memory that nobody else has: %s', async (name) => {
-    const { memory } = instantiate(await compile(file(name)));
+    const { memory } = instantiate({ kernels: await compile(file(name)) });
     const { allocate, release } = memory.exports;
     const lent: { address: number; bytes: number; mark: number }[] = [];
     let marks = 0;

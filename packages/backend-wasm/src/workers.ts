@@ -1,22 +1,13 @@
-import type { WorkerStart } from './instance.ts';
+import { connect, type WorkerStart } from './instance.ts';
 
-// What `instance.ts` does, as a script without imports: it can be started from a string.
-const SCRIPT = `
-function serve({ module, memory, stack, locals }) {
-  const nothing = () => 52;
-  const instance = new WebAssembly.Instance(module, {
-    wasi_snapshot_preview1: {
-      clock_time_get(_clock, _precision, at) {
-        new DataView(memory.buffer).setBigUint64(at, BigInt(Math.round(performance.now() * 1e6)), true);
-        return 0;
-      },
-      environ_sizes_get: nothing, environ_get: nothing, fd_close: nothing, fd_seek: nothing, fd_write: nothing, proc_exit: nothing,
-    },
-    env: { memory },
-  });
-  instance.exports.__stack_pointer.value = stack;
-  instance.exports.__wasm_init_tls(locals);
-  instance.exports.serve();
+/** A script without imports: it can be started from a string. */
+const script = (): string => `
+const connect = ${connect};
+function serve({ modules, memory, stack, locals }) {
+  const exports = connect(modules, memory);
+  exports.__stack_pointer.value = stack;
+  exports.__wasm_init_tls(locals);
+  exports.serve();
 }
 `;
 
@@ -25,7 +16,7 @@ export function startWorker(start: WorkerStart): void {
   const builtin = globalThis.process?.getBuiltinModule;
   if (builtin !== undefined) {
     const { Worker } = builtin('node:worker_threads');
-    const worker = new Worker(`${SCRIPT}; serve(require('node:worker_threads').workerData);`, {
+    const worker = new Worker(`${script()}; serve(require('node:worker_threads').workerData);`, {
       eval: true,
       workerData: start,
       execArgv: [],
@@ -34,7 +25,7 @@ export function startWorker(start: WorkerStart): void {
     return;
   }
   const url = URL.createObjectURL(
-    new Blob([`${SCRIPT}; onmessage = ({ data }) => serve(data);`], { type: 'text/javascript' }),
+    new Blob([`${script()}; onmessage = ({ data }) => serve(data);`], { type: 'text/javascript' }),
   );
   const worker = new Worker(url);
   worker.postMessage(start);
