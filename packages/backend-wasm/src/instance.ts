@@ -25,10 +25,10 @@ export interface WorkerStart {
 
 /**
  * Instances of the modules, over this memory unless the kernels bring their own. Workers evaluate the text of this function: it uses nothing that is
- * declared elsewhere.
+ * declared elsewhere, and has no functions, to which bundlers may give names by one of theirs.
  */
 export function connect({ kernels, relaxed }: Modules, memory: WebAssembly.Memory | undefined): Exports {
-  const env = { memory, now: () => performance.now() };
+  const env = { memory, now: performance.now.bind(performance) };
   const exports = new WebAssembly.Instance(kernels, { env } as unknown as WebAssembly.Imports)
     .exports as unknown as Exports;
   if (relaxed === undefined) return exports;
