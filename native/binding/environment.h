@@ -1,14 +1,11 @@
-// What the addon keeps for each backend that opened it, and how errors reach it.
+// What the addon keeps for each backend that opened it.
 #pragma once
 #include <napi.h>
 
-#include <cstdio>
-#include <cstring>
 #include <memory>
-#include <new>
 #include <vector>
 
-#include "../runtime/tensor.h"
+#include "../runtime/guarded.h"
 
 namespace eagre {
 
@@ -42,23 +39,6 @@ struct Environment {
   // Those that run in the background; null before the first.
   std::unique_ptr<Runs> runs;
 };
-
-// Calls fn: 0, or the code of the KernelError (or other exception) that it threw, whose text is then in `message`.
-template <class F> int32_t guarded(char (&message)[256], F&& fn) {
-  try {
-    fn();
-    return 0;
-  } catch (const KernelError& e) {
-    std::memcpy(message, e.message, sizeof message);
-    return static_cast<int32_t>(e.code);
-  } catch (const std::bad_alloc&) {
-    std::snprintf(message, sizeof message, "no memory");
-    return static_cast<int32_t>(Code::resource_exhausted);
-  } catch (const std::exception& e) {
-    std::snprintf(message, sizeof message, "%s", e.what());
-    return static_cast<int32_t>(Code::internal);
-  }
-}
 
 // undefined for 0: cheaper than making a number.
 inline napi_value code_or_undefined(napi_env env, int32_t code) {

@@ -11,7 +11,7 @@
 
 #include "aligned.h"
 #include "cores.h"
-#include "tensor.h"
+#include "job.h"
 
 #if defined(__x86_64__) || defined(_M_X64)
 #include <immintrin.h>
@@ -35,12 +35,9 @@ int64_t nanoseconds() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-thread_local bool inside_job = false;
-
-// One job at a time, cut into chunks. `ticket_` holds the job's number in its high half and the next chunk in its low half, and
-// a chunk is taken by compare-and-swap, so a thread can only take part in the job whose description it has read. The caller waits
-// for chunks that were taken, never for a worker that has not come: on a busy machine that one may be far away. One that loses its
-// processor in the middle of a chunk is waited for; then `contention_` has the caller do without workers for a while.
+// One job at a time. The caller waits for chunks that were taken, never for a worker that has not come: on a busy machine that one
+// may be far away. One that loses its processor in the middle of a chunk is waited for; then `contention_` has the caller do
+// without workers for a while.
 class Pool {
  public:
   ~Pool() { stop(); }
@@ -63,32 +60,20 @@ class Pool {
     return !workers_.empty();
   }
 
-  uint32_t jobs() const { return static_cast<uint32_t>(ticket_.load(std::memory_order_relaxed) >> 32); }
+  uint32_t jobs() const { return job_.number(); }
 
   void run(int64_t n, int64_t grain, void (*fn)(void*, int64_t, int64_t), void* context) {
-    const uint64_t job = (ticket_.load(std::memory_order_relaxed) >> 32) + 1;
-    const int64_t chunks = (n + grain - 1) / grain;
-    // Closed while the description changes, so that nobody can take a chunk of a job that is half described.
-    ticket_.store(job << 32 | kClosed, std::memory_order_seq_cst);
-    fn_.store(fn, std::memory_order_relaxed);
-    context_.store(context, std::memory_order_relaxed);
-    n_.store(n, std::memory_order_relaxed);
-    grain_.store(grain, std::memory_order_relaxed);
-    chunks_.store(chunks, std::memory_order_relaxed);
-    done_.store(0, std::memory_order_relaxed);
-    failed_.store(false, std::memory_order_relaxed);
-    ticket_.store(job << 32, std::memory_order_seq_cst);
+    const int64_t chunks = job_.open(n, grain, fn, context);
     if (parked_.load(std::memory_order_seq_cst) > 0) {
       { std::lock_guard<std::mutex> lock(mutex_); }
       wake_.notify_all();
     }
     work();
     finish(chunks);
-    if (failed_.load(std::memory_order_acquire)) throw error_;
+    job_.check();
   }
 
  private:
-  static constexpr uint64_t kClosed = 0xffffffffu;
   static constexpr int kSpins = 20000, kSpinsAtEnd = 2000;
   // So often who spins lets others have the processor that wait for it.
   static constexpr int kYield = 64;
@@ -116,10 +101,10 @@ class Pool {
 
   void loop() {
     inside_job = true;
-    uint64_t seen = 0;
+    uint32_t seen = 0, next = 0;
     for (;;) {
       int spins = 0;
-      while (!stopping_.load(std::memory_order_relaxed) && !fresh(seen)) {
+      while (!stopping_.load(std::memory_order_relaxed) && (next = job_.newest(seen)) == seen) {
         if (++spins < spins_.load(std::memory_order_relaxed)) {
           if (spins % kYield == 0) std::this_thread::yield();
           else EAGRE_PAUSE();
@@ -127,11 +112,11 @@ class Pool {
         }
         std::unique_lock<std::mutex> lock(mutex_);
         parked_.fetch_add(1, std::memory_order_seq_cst);
-        wake_.wait(lock, [&] { return stopping_.load() || fresh(seen); });
+        wake_.wait(lock, [&] { return stopping_.load() || job_.newest(seen) != seen; });
         parked_.fetch_sub(1, std::memory_order_seq_cst);
       }
       if (stopping_.load()) return;
-      seen = ticket_.load(std::memory_order_seq_cst) >> 32;
+      seen = next;
       work();
     }
   }
@@ -140,7 +125,7 @@ class Pool {
   // free, so the caller sleeps after a while.
   void finish(int64_t chunks) {
     for (int spins = 0; spins < kSpinsAtEnd; spins++) {
-      if (done_.load(std::memory_order_acquire) == chunks) {
+      if (job_.done(std::memory_order_acquire) == chunks) {
         if (!contention_.tense()) return;
         contention_.went_well(nanoseconds());
         if (!contention_.tense()) spins_.store(kSpins, std::memory_order_relaxed);
@@ -153,7 +138,7 @@ class Pool {
     {
       std::unique_lock<std::mutex> lock(mutex_);
       sleeping_.store(true, std::memory_order_seq_cst);
-      ended_.wait(lock, [&] { return done_.load(std::memory_order_seq_cst) == chunks; });
+      ended_.wait(lock, [&] { return job_.done(std::memory_order_seq_cst) == chunks; });
       sleeping_.store(false, std::memory_order_relaxed);
     }
     if (!interrupted_.load(std::memory_order_relaxed)) return;
@@ -170,58 +155,27 @@ class Pool {
       if (now != before) interrupted_.store(true, std::memory_order_relaxed);
       before = now;
     }
-    done_.fetch_add(1, std::memory_order_seq_cst);
+    job_.count();
     if (!sleeping_.load(std::memory_order_seq_cst)) return;
     { std::lock_guard<std::mutex> lock(mutex_); }
     ended_.notify_one();
   }
 
-  // Whether an open job is there that this worker has not looked at.
-  bool fresh(uint64_t seen) const {
-    uint64_t t = ticket_.load(std::memory_order_seq_cst);
-    return t >> 32 != seen && (t & kClosed) != kClosed;
-  }
-
   void work() {
-    bool outer = inside_job;
-    inside_job = true;
-    uint64_t t = ticket_.load(std::memory_order_acquire);
-    for (;;) {
-      const uint64_t chunk = t & kClosed;
-      auto fn = fn_.load(std::memory_order_relaxed);
-      void* context = context_.load(std::memory_order_relaxed);
-      const int64_t n = n_.load(std::memory_order_relaxed), grain = grain_.load(std::memory_order_relaxed);
-      if (chunk == kClosed || static_cast<int64_t>(chunk) >= chunks_.load(std::memory_order_relaxed)) break;
-      // Succeeds only if the job is still the one just read.
-      if (!ticket_.compare_exchange_weak(t, t + 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
-      const int64_t begin = static_cast<int64_t>(chunk) * grain;
-      try {
-        fn(context, begin, begin + grain < n ? begin + grain : n);
-      } catch (const KernelError& e) {
-        if (!failed_.exchange(true, std::memory_order_acq_rel)) error_ = e;
-      }
-      count_done();
-      t = ticket_.load(std::memory_order_acquire);
-    }
-    inside_job = outer;
+    job_.work([this] { count_done(); });
   }
 
   std::vector<std::thread> workers_;
   std::atomic<int> threads_{default_threads()};
   std::mutex mutex_;
   std::condition_variable wake_, ended_;
-  alignas(64) std::atomic<uint64_t> ticket_{kClosed};
-  alignas(64) std::atomic<int64_t> done_{0};
-  alignas(64) std::atomic<void (*)(void*, int64_t, int64_t)> fn_{nullptr};
-  std::atomic<void*> context_{nullptr};
-  std::atomic<int64_t> n_{0}, grain_{1}, chunks_{0};
+  Job job_;
   std::atomic<int> parked_{0};
   // How long workers spin: for less where others need the processors.
   std::atomic<int> spins_{kSpins};
-  std::atomic<bool> stopping_{false}, failed_{false}, sleeping_{false}, interrupted_{false};
+  std::atomic<bool> stopping_{false}, sleeping_{false}, interrupted_{false};
   // Of whoever has the pool.
   Contention contention_;
-  KernelError error_{};
 };
 
 // Workers (Node worker_threads) and runs in the background share the process: one job at a time, the others compute inline. Never

@@ -1,10 +1,9 @@
 // What the WebAssembly module offers to JavaScript: as binding/addon.cc, with addresses in its own memory.
-#include <cstdio>
+#include <atomic>
 #include <cstdlib>
-#include <cstring>
-#include <memory>
 
 #include "../runtime/executor.h"
+#include "../runtime/guarded.h"
 #include "../runtime/pool.h"
 #include "../runtime/programs.h"
 #include "../runtime/registry.h"
@@ -27,17 +26,6 @@ char message[256] = "";
 uint32_t step = 0;
 const std::atomic<bool> never{false};
 
-// 0, or the code of the error that fn threw, whose text is then in `message`.
-template <class F> int32_t guarded(F&& fn) {
-  try {
-    fn();
-    return 0;
-  } catch (const KernelError& e) {
-    std::memcpy(message, e.message, sizeof message);
-    return static_cast<int32_t>(e.code);
-  }
-}
-
 }  // namespace
 
 EXPORT("kernels") uint32_t kernel_count() { return kernels().size; }
@@ -55,7 +43,7 @@ EXPORT("setBlock") void set_block(const double* data, uint32_t length) {
 }
 
 EXPORT("run") int32_t run(uint32_t id) {
-  return guarded([&] {
+  return guarded(message, [&] {
     const KernelTable& table = kernels();
     if (id >= table.size) fail(Code::internal, "no kernel %u", id);
     Args args(block, block + block_length);
@@ -66,7 +54,7 @@ EXPORT("run") int32_t run(uint32_t id) {
 // Null where it is refused.
 EXPORT("preparePlan") Executor* prepare_plan(const double* data, uint32_t length) {
   Executor* made = nullptr;
-  guarded([&] { made = new Executor(data, length); });
+  guarded(message, [&] { made = new Executor(data, length); });
   return made;
 }
 
@@ -76,7 +64,7 @@ EXPORT("planOwners") uint32_t plan_owners(const Executor* plan) { return plan->o
 EXPORT("runPlan") int32_t run_plan(Executor* plan, uint32_t first, double* times) {
   size_t at = first;
   bool stopped = false;
-  const int32_t code = guarded([&] { stopped = plan->run(at, times, never) == Executor::Outcome::stopped; });
+  const int32_t code = guarded(message, [&] { stopped = plan->run(at, times, never) == Executor::Outcome::stopped; });
   step = static_cast<uint32_t>(at);
   return code != 0 ? code : stopped ? -1 : 0;
 }
@@ -86,12 +74,12 @@ EXPORT("dropPlan") void drop_plan(Executor* plan) { delete plan; }
 // -1 where it is refused.
 EXPORT("compileProgram") int32_t compile(const double* code, uint32_t length) {
   int32_t id = -1;
-  guarded([&] { id = compile_program(code, length); });
+  guarded(message, [&] { id = compile_program(code, length); });
   return id;
 }
 
 EXPORT("releaseProgram") int32_t release_one(int32_t id) {
-  return guarded([&] { release_program(id); });
+  return guarded(message, [&] { release_program(id); });
 }
 
 // Sets how many threads are used at most, unless n is 0; as many as have come.

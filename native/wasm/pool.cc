@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "../runtime/tensor.h"
+#include "../runtime/job.h"
 #include "pool.h"
 
 namespace eagre {
@@ -14,67 +14,28 @@ constexpr int kMostThreads = 256;
 
 // Those that jobs may be cut among: the caller and the workers that have come.
 std::atomic<int> wanted{1}, workers{0};
-std::atomic<uint32_t> jobs{0};
 
 #if defined(__wasm_atomics__)
-thread_local bool inside_job = false;
-constexpr uint64_t kClosed = 0xffffffffu;
 constexpr int kSpins = 20000;
 
-// As in runtime/pool.cc: `ticket` has the number of the job in its high half and the next chunk in its low half.
-alignas(64) std::atomic<uint64_t> ticket{kClosed};
-alignas(64) std::atomic<int64_t> done{0};
+Job job;
 alignas(64) std::atomic<int32_t> called{0};
-std::atomic<void (*)(void*, int64_t, int64_t)> function{nullptr};
-std::atomic<void*> argument{nullptr};
-std::atomic<int64_t> count{0}, grain_size{1}, chunk_count{0};
 std::atomic<int> parked{0};
-std::atomic<bool> failed{false};
-KernelError error{};
 
 void work() {
-  const bool outer = inside_job;
-  inside_job = true;
-  uint64_t t = ticket.load(std::memory_order_acquire);
-  for (;;) {
-    const uint64_t chunk = t & kClosed;
-    const auto fn = function.load(std::memory_order_relaxed);
-    void* context = argument.load(std::memory_order_relaxed);
-    const int64_t n = count.load(std::memory_order_relaxed), grain = grain_size.load(std::memory_order_relaxed);
-    if (chunk == kClosed || static_cast<int64_t>(chunk) >= chunk_count.load(std::memory_order_relaxed)) break;
-    if (!ticket.compare_exchange_weak(t, t + 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
-    const int64_t begin = static_cast<int64_t>(chunk) * grain;
-    try {
-      fn(context, begin, begin + grain < n ? begin + grain : n);
-    } catch (const KernelError& e) {
-      if (!failed.exchange(true, std::memory_order_acq_rel)) error = e;
-    }
-    done.fetch_add(1, std::memory_order_seq_cst);
-    t = ticket.load(std::memory_order_acquire);
-  }
-  inside_job = outer;
+  job.work([] { job.count(); });
 }
 
 void run(int64_t n, int64_t grain, void (*fn)(void*, int64_t, int64_t), void* context) {
-  const uint64_t job = (ticket.load(std::memory_order_relaxed) >> 32) + 1;
-  const int64_t chunks = (n + grain - 1) / grain;
-  ticket.store(job << 32 | kClosed, std::memory_order_seq_cst);
-  function.store(fn, std::memory_order_relaxed);
-  argument.store(context, std::memory_order_relaxed);
-  count.store(n, std::memory_order_relaxed);
-  grain_size.store(grain, std::memory_order_relaxed);
-  chunk_count.store(chunks, std::memory_order_relaxed);
-  done.store(0, std::memory_order_relaxed);
-  failed.store(false, std::memory_order_relaxed);
-  ticket.store(job << 32, std::memory_order_seq_cst);
+  const int64_t chunks = job.open(n, grain, fn, context);
   called.fetch_add(1, std::memory_order_seq_cst);
   if (parked.load(std::memory_order_seq_cst) > 0)
     __builtin_wasm_memory_atomic_notify(reinterpret_cast<int32_t*>(&called), static_cast<uint32_t>(wanted.load() - 1));
   work();
   // A page's own thread may not sleep.
-  while (done.load(std::memory_order_acquire) != chunks) {
+  while (job.done(std::memory_order_acquire) != chunks) {
   }
-  if (failed.load(std::memory_order_acquire)) throw error;
+  job.check();
 }
 
 // One caller at a time; others compute inline.
@@ -99,7 +60,13 @@ int set_thread_count(int n) {
   return thread_count();
 }
 
-uint32_t job_count() { return jobs.load(std::memory_order_relaxed); }
+uint32_t job_count() {
+#if defined(__wasm_atomics__)
+  return job.number();
+#else
+  return 0;
+#endif
+}
 
 void parallel_for_raw(int64_t n, int64_t grain, void (*fn)(void*, int64_t, int64_t), void* context) {
   if (n <= 0) return;
@@ -110,7 +77,6 @@ void parallel_for_raw(int64_t n, int64_t grain, void (*fn)(void*, int64_t, int64
     struct Freed {
       ~Freed() { taken.store(false, std::memory_order_release); }
     } freed;
-    jobs.fetch_add(1, std::memory_order_relaxed);
     run(n, grain, fn, context);
     return;
   }
@@ -136,13 +102,13 @@ void* scratch(int slot, int64_t bytes) {
 void serve() {
   inside_job = true;
   const int number = workers.fetch_add(1, std::memory_order_seq_cst);
-  uint64_t seen = 0;
+  uint32_t seen = 0;
   for (;;) {
     for (int spins = 0;; spins++) {
       const int32_t before = called.load(std::memory_order_seq_cst);
-      const uint64_t t = ticket.load(std::memory_order_seq_cst);
-      if (t >> 32 != seen && (t & kClosed) != kClosed && number + 1 < wanted.load(std::memory_order_relaxed)) {
-        seen = t >> 32;
+      const uint32_t next = job.newest(seen);
+      if (next != seen && number + 1 < wanted.load(std::memory_order_relaxed)) {
+        seen = next;
         break;
       }
       if (spins < kSpins) continue;
