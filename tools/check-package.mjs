@@ -29,6 +29,13 @@ function shortened() {
   return exported.flatMap((line) => line.match(/\b[A-Z]\w{2,} as \w{1,2}\b/g) ?? []);
 }
 
+/** Leaves entries that are no modules of JavaScript out of what has types. */
+function untyped() {
+  const { exports } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const entries = Object.keys(exports).filter((name) => name.endsWith('.wasm'));
+  return entries.length === 0 ? [] : ['--exclude-entrypoints', ...entries];
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'eagre-pack-'));
 let failed = false;
 try {
@@ -42,7 +49,7 @@ try {
   }
   for (const [tool, ...args] of [
     ['publint', '--strict', tarball],
-    ['attw', '--profile', 'esm-only', '--quiet', tarball],
+    ['attw', tarball, '--profile', 'esm-only', '--quiet', ...untyped()],
   ]) {
     const { status } = spawnSync(tool, args, { stdio: 'inherit' });
     failed ||= status !== 0;
