@@ -8,7 +8,14 @@ import { sameShape, showShape } from '../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { checkDTypeName } from '../tensor/dtypes.ts';
 import type { Tensor } from '../tensor/tensor.ts';
-import { columnOfLines, itemsOf, LINE_NUMBER, linesOf, type TableItem, WHOLE_LINE } from './table-items.ts';
+import {
+  columnOfLines,
+  LINE_NUMBER,
+  linesOf,
+  type TableItem,
+  type TableItems,
+  WHOLE_LINE,
+} from './table-items.ts';
 import type { TableFile } from './table-resource.ts';
 import { textFile } from './text-file.ts';
 
@@ -26,7 +33,7 @@ export interface TableInitializer {
   readonly keyDtype: DType;
   readonly valueDtype: DType;
   /** @internal */
-  entries(): readonly [keys: readonly TableItem[], values: readonly TableItem[]];
+  entries(): readonly [keys: TableItems, values: TableItems];
   /** @internal The file that they are in. */
   readonly file?: TableFile;
 }
@@ -75,8 +82,8 @@ export class KeyValueTensorInitializer implements TableInitializer {
     this.valueDtype = this.#values.dtype;
   }
   /** @internal */
-  entries(): readonly [readonly TableItem[], readonly TableItem[]] {
-    return [itemsOf(this.#keys), itemsOf(this.#values)];
+  entries(): readonly [Tensor, Tensor] {
+    return [this.#keys, this.#values];
   }
 }
 

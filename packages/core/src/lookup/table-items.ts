@@ -1,10 +1,13 @@
 // Tables from keys to values, as preprocessing has them.
 import { type DType, FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
 import { constant } from '../tensor/constant.ts';
-import { hostValues, stringTensor, type Tensor } from '../tensor/tensor.ts';
+import { hostValues, stringTensor, Tensor, textsOf } from '../tensor/tensor.ts';
+import { type KeyIndex, keyIndexOf } from './key-index.ts';
 
 /** A key, or one number or text of a value. */
 export type TableItem = string | number | bigint;
+/** Keys, or values, one behind the other. */
+export type TableItems = Tensor | readonly TableItem[];
 
 /** A table from keys to values, which are scalars, or vectors of so many items. */
 export class LookupTable {
@@ -15,7 +18,9 @@ export class LookupTable {
   readonly valueShape: readonly number[];
   /** Keys that cannot be used, since they stand for none and for removed ones. */
   reserved: readonly TableItem[] = [];
-  readonly #items: Map<string | bigint, readonly TableItem[]> = new Map();
+  #keys: KeyIndex;
+  /** The values, by the numbers of their keys. */
+  #values: Parts | null;
   readonly #width: number;
   #initialized = false;
 
@@ -24,11 +29,13 @@ export class LookupTable {
     this.keyDType = keyDType;
     this.valueDType = valueDType;
     this.valueShape = valueShape;
+    this.#keys = keyIndexOf(keyDType);
+    this.#values = valueDType === 'string' ? [] : null;
     this.#width = valueShape.reduce((n, size) => n * size, 1);
   }
 
   get size(): number {
-    return this.#items.size;
+    return this.#keys.size;
   }
   get initialized(): boolean {
     return this.#initialized;
@@ -36,11 +43,11 @@ export class LookupTable {
 
   /** All keys, and the value of each, in the order in which they came. */
   contents(): [keys: Tensor, values: Tensor] {
-    const keys = [...this.#items.keys()];
-    const values = [...this.#items.values()].flat();
+    const [numbers, keys] = this.#keys.contents();
+    const none = this.#tensor([], this.valueDType, [0]);
     return [
-      tensorOfItems(keys, this.keyDType, [keys.length]),
-      tensorOfItems(values, this.valueDType, [keys.length, ...this.valueShape]),
+      keys.dtype === this.keyDType ? keys : keys.cast(this.keyDType),
+      this.valuesAt(numbers, none, [numbers.length, ...this.valueShape]),
     ];
   }
 
@@ -48,75 +55,153 @@ export class LookupTable {
    * Adds keys, all or none; a static table takes each key once.
    * @throws InvalidArgumentError for a second value of a key, and for a reserved key.
    */
-  insert(keys: readonly TableItem[], values: readonly TableItem[], replaces: boolean): void {
-    this.#checkCounts(keys, values);
+  insert(newKeys: TableItems, newValues: TableItems, replaces: boolean): void {
+    const keys = this.#tensor(newKeys, this.keyDType);
+    const values = this.#tensor(newValues, this.valueDType);
+    if (keys.size * this.#width !== values.size)
+      throw new InvalidArgumentError(`${keys.size} keys for ${values.size} values`, this.name);
     this.#checkKeys(keys);
-    const added = new Map<string | bigint, readonly TableItem[]>();
-    keys.forEach((key, i) => {
-      const id = idOf(key);
-      const value = values.slice(i * this.#width, (i + 1) * this.#width);
-      const before = added.get(id) ?? this.#items.get(id);
-      if (!replaces && before?.some((item, k) => item !== value[k]))
-        throw new InvalidArgumentError(`the key ${String(key)} has two values`, this.name);
-      added.set(id, value);
-    });
-    for (const [id, value] of added) this.#items.set(id, value);
+    const before = this.#keys.count;
+    const numbers = this.#keys.add(keys);
+    const given = partsOf(values);
+    const each = partsOfEach(given, values) * this.#width;
+    const own = roomFor(this.#values, given, each * this.#keys.count);
+    this.#values = own;
+    const seen = replaces ? null : new Uint8Array(this.#keys.count).fill(1, 0, before);
+    for (let i = 0; i < numbers.length; i++) {
+      const to = each * numbers[i];
+      const from = each * i;
+      if (seen?.[numbers[i]] === 1) {
+        for (let k = 0; k < each; k++)
+          if (own[to + k] !== given[from + k]) throw this.#twice(keys, i, numbers, before);
+      } else for (let k = 0; k < each; k++) own[to + k] = given[from + k];
+      if (seen !== null) seen[numbers[i]] = 1;
+    }
     this.#initialized = true;
+  }
+  /** Takes the keys that were new back. */
+  #twice(keys: Tensor, at: number, numbers: Int32Array, before: number): InvalidArgumentError {
+    const items = itemsOf(keys);
+    const added = items.filter((_, i) => numbers[i] >= before);
+    this.#keys.remove(this.#tensor(added, keys.dtype));
+    return new InvalidArgumentError(`the key ${String(items[at])} has two values`, this.name);
   }
 
   /** Gives it other contents. Reserved keys, which files of TensorFlow have too, are left out. */
-  replace(keys: readonly TableItem[], values: readonly TableItem[]): void {
-    this.#checkCounts(keys, values);
+  replace(keys: Tensor, values: Tensor): void {
     const width = this.#width;
-    const kept = keys.flatMap((key, i) => (this.reserved.includes(key) ? [] : [i]));
-    this.#items.clear();
+    const [ownKeys, ownValues] = [itemsOf(keys), itemsOf(values)];
+    const kept = ownKeys.flatMap((key, i) => (this.reserved.includes(key) ? [] : [i]));
+    this.#keys = keyIndexOf(this.keyDType);
     this.insert(
-      kept.map((i) => keys[i] as TableItem),
-      kept.flatMap((i) => values.slice(i * width, (i + 1) * width)),
+      kept.map((i) => ownKeys[i] as TableItem),
+      kept.flatMap((i) => ownValues.slice(i * width, (i + 1) * width)),
       true,
     );
   }
 
   /** Removes keys; those that it does not have do not matter. @throws InvalidArgumentError for a reserved key. */
-  remove(keys: readonly TableItem[]): void {
+  remove(keys: Tensor): void {
     this.#checkKeys(keys);
-    for (const key of keys) this.#items.delete(idOf(key));
+    this.#keys.remove(keys);
+    // What was removed takes memory until there is more of it than of the rest.
+    if (this.#keys.count > 64 && this.#keys.count > 2 * this.#keys.size) this.#compact();
+  }
+  #compact(): void {
+    const [keys, values] = this.contents();
+    this.#keys = keyIndexOf(this.keyDType);
+    this.#values = this.valueDType === 'string' ? [] : null;
+    this.insert(keys, values, true);
   }
 
   /**
-   * The values of keys, one behind the other. `missing` is one value, or one for each key.
+   * The values of keys. `missing` is one value, or one for each key.
    * @throws FailedPreconditionError before it was filled, InvalidArgumentError for a reserved key.
    */
-  find(keys: readonly TableItem[], missing: readonly TableItem[]): TableItem[] {
+  find(keys: Tensor, missing: Tensor): Tensor {
+    return this.valuesAt(this.numbers(keys), missing, [...keys.shape, ...this.valueShape]);
+  }
+  /** The numbers of keys, in the order in which they came; -1 of those that are not there. */
+  numbers(keys: Tensor): Int32Array<ArrayBuffer> {
     this.#checkKeys(keys);
     if (!this.#initialized)
       throw new FailedPreconditionError('the table has not been initialized', this.name);
-    const width = this.#width;
-    const isOne = missing.length === width;
-    return keys.flatMap(
-      (key, i) => this.#items.get(idOf(key)) ?? (isOne ? missing : missing.slice(i * width, (i + 1) * width)),
-    );
+    return this.#keys.find(keys);
+  }
+  /** The values of numbers of keys; `missing` ones for those that are not there. */
+  valuesAt(numbers: Int32Array, missing: Tensor, shape: readonly number[]): Tensor {
+    const others = partsOf(missing);
+    const each = partsOfEach(others, missing) * this.#width;
+    const own = this.#values ?? others;
+    const out = partsLike(others, each * numbers.length);
+    const step = missing.size === this.#width ? 0 : each;
+    if (each === 1 && step === 0)
+      for (let i = 0; i < numbers.length; i++) out[i] = numbers[i] < 0 ? others[0] : own[numbers[i]];
+    else
+      for (let i = 0; i < numbers.length; i++) {
+        const source = numbers[i] < 0 ? others : own;
+        const from = numbers[i] < 0 ? step * i : each * numbers[i];
+        for (let k = 0; k < each; k++) out[each * i + k] = source[from + k];
+      }
+    return tensorOfParts(out, this.valueDType, shape);
   }
 
-  #checkCounts(keys: readonly TableItem[], values: readonly TableItem[]): void {
-    if (keys.length * this.#width !== values.length)
-      throw new InvalidArgumentError(`${keys.length} keys for ${values.length} values`, this.name);
+  #tensor(items: TableItems, dtype: DType, shape?: readonly number[]): Tensor {
+    return items instanceof Tensor ? items : tensorOfItems(items, dtype, shape ?? [items.length]);
   }
-  #checkKeys(keys: readonly TableItem[]): void {
-    const wrong = keys.find((key) => this.reserved.includes(key));
-    if (wrong !== undefined)
+  #checkKeys(keys: Tensor): void {
+    if (this.reserved.length === 0) return;
+    const found = keyIndexOf(keys.dtype);
+    found.add(this.#tensor(this.reserved, keys.dtype));
+    const at = found.find(keys).findIndex((number) => number >= 0);
+    if (at >= 0)
       throw new InvalidArgumentError(
-        `the key ${String(wrong)} stands for none, or for removed ones, and cannot be used`,
+        `the key ${String(itemsOf(keys)[at])} stands for none, or for removed ones, and cannot be used`,
         this.name,
       );
   }
 }
 
-const idOf = (key: TableItem): string | bigint => (typeof key === 'string' ? key : BigInt(key));
+/** Elements as they are copied: texts, numbers, or the halves of integers of 64 bits. */
+interface Parts {
+  [at: number]: string | number;
+  readonly length: number;
+}
+
+function partsOf(x: Tensor): Parts {
+  if (x.dtype === 'string') return textsOf(x) as Parts;
+  const values = hostValues(x);
+  if (!(values instanceof BigInt64Array || values instanceof BigUint64Array)) return values as Parts;
+  return new Int32Array(values.buffer, values.byteOffset, 2 * values.length);
+}
+/** How many parts an element has. */
+const partsOfEach = (_: Parts, { dtype }: Tensor): number =>
+  dtype === 'int64' || dtype === 'uint64' ? 2 : dtype.startsWith('complex') ? 2 : 1;
+function partsLike(parts: Parts, count: number): Parts {
+  if (Array.isArray(parts)) return new Array<string>(count);
+  return new (parts.constructor as new (size: number) => Parts)(count);
+}
+/** The same parts, with room for so many. */
+function roomFor(own: Parts | null, like: Parts, count: number): Parts {
+  if (own !== null && (Array.isArray(own) || own.length >= count)) return own;
+  const longer = partsLike(like, Math.max(count, own === null ? 0 : own.length + (own.length >> 1)));
+  if (own !== null) (longer as Int32Array).set(own as Int32Array);
+  return longer;
+}
+function tensorOfParts(parts: Parts, dtype: DType, shape: readonly number[]): Tensor {
+  if (dtype === 'string') return stringTensor(parts as unknown as string[], shape);
+  const isLong = dtype === 'int64' || dtype === 'uint64';
+  const { buffer } = parts as unknown as Int32Array<ArrayBuffer>;
+  const data = dtype === 'int64' ? new BigInt64Array(buffer) : isLong ? new BigUint64Array(buffer) : parts;
+  const halves = dtype === 'float16' || dtype === 'bfloat16';
+  return halves
+    ? constant(data as never, dtype, { shape })
+    : constant({ data: data as never, shape: [...shape], dtype });
+}
 
 /** The elements of a tensor with values as items: text, or numbers. */
 export function itemsOf(tensor: Tensor): TableItem[] {
-  if (tensor.dtype === 'string') return tensor.strings();
+  if (tensor.dtype === 'string') return [...textsOf(tensor)];
   return Array.from(hostValues(tensor) as ArrayLike<number | bigint>);
 }
 

@@ -4,7 +4,7 @@ import type { TrackableView } from '../module/trackable.ts';
 import { sameShape } from '../shapes/shape.ts';
 import type { Tensor } from '../tensor/tensor.ts';
 import { denseBuckets } from './dense-buckets.ts';
-import { itemsOf, type LookupTable } from './table-items.ts';
+import type { LookupTable } from './table-items.ts';
 import type { TableResource } from './table-resource.ts';
 
 /** Keys and values, as checkpoints of TensorFlow have them: dense tables as in their memory. */
@@ -22,7 +22,7 @@ export function tableView(
     const own = valueShape.length === 0 ? sizes.filter((d) => d !== 1) : valueShape;
     if (keys.dtype !== keyDtype || values.dtype !== valueDtype || !sameShape(sizes, own))
       throw new InvalidArgumentError('the file has a table of other keys or values', name);
-    table.replace(itemsOf(keys), itemsOf(values));
+    table.replace(keys, values);
   };
   return {
     children: [],

@@ -8,7 +8,7 @@ import { atRunTime } from '../dispatch/host.ts';
 import { knownTensor } from '../dispatch/symbolic.ts';
 import type { Trackable, TrackableView } from '../module/trackable.ts';
 import { where } from '../ops/elementwise/select.ts';
-import { fingerprint64 } from '../ops/strings/hashes.ts';
+import { setBuckets } from '../ops/strings/buckets.ts';
 import { onKnown } from '../ops/strings/known-strings.ts';
 import { dims, toShape } from '../shapes/dims.ts';
 import { sameShape, showShape } from '../shapes/shape.ts';
@@ -24,7 +24,7 @@ import {
   portableRemove,
   portableSize,
 } from './portable-lookups.ts';
-import { itemsOf, LookupTable, type TableItem, tensorOfItems } from './table-items.ts';
+import { itemsOf, LookupTable, tensorOfItems } from './table-items.ts';
 import { TableResource } from './table-resource.ts';
 import { tableView } from './table-view.ts';
 
@@ -35,18 +35,16 @@ function lookUp(
   more: readonly Tensor[],
   dtype: DType,
   valueShape: readonly number[],
-  find: (keys: readonly TableItem[], ...more: readonly TableItem[][]) => readonly TableItem[],
+  find: (keys: Tensor, ...more: Tensor[]) => Tensor,
   portable: (keys: Tensor, ...more: Tensor[]) => Tensor,
   changes = false,
 ): Tensor {
-  const compute = (known: Tensor, ...others: Tensor[]): Tensor =>
-    tensorOfItems(find(itemsOf(known), ...others.map(itemsOf)), dtype, [...known.shape, ...valueShape]);
   // What does not change can be looked up while a function is traced.
   const isKnown = !changes && [keys, ...more].every((x) => knownTensor(x) !== null);
-  if (dtype === 'string' || isKnown) return onKnown(name, [keys, ...more], compute, portable);
+  if (dtype === 'string' || isKnown) return onKnown(name, [keys, ...more], find, portable);
   const shape = toShape([...dims(keys), ...valueShape]);
   const form = (x: Tensor, ...others: Tensor[]): readonly Tensor[] => [portable(x, ...others)];
-  return atRunTime(name, compute as never, [keys, ...more], [{ dtype, shape }], false, form as never)[0];
+  return atRunTime(name, find as never, [keys, ...more], [{ dtype, shape }], false, form as never)[0];
 }
 
 /** Keys of the dtype of a table. */
@@ -253,12 +251,13 @@ export class StaticVocabularyTable implements Trackable {
   }
   #lookUp(keys: TensorLike): Tensor {
     const x = keysOf(keys, this.keyDtype, `${this.name}.lookup`);
-    // Integers are hashed as their digits.
-    const find = (list: readonly TableItem[]): readonly TableItem[] => {
-      const others = list.map(
-        (key) => BigInt(this.#words) + (fingerprint64(String(key)) % BigInt(this.#buckets)),
-      );
-      return this.#table?.find(list, others) ?? others;
+    const find = (known: Tensor): Tensor => {
+      const table = this.#table;
+      const numbers = table?.numbers(known) ?? new Int32Array(known.size).fill(-1);
+      const found = table?.valuesAt(numbers, missingIndex(), known.shape);
+      const data = (found?.data() ?? new BigInt64Array(known.size)) as BigInt64Array<ArrayBuffer>;
+      setBuckets(data, known, numbers, this.#words, this.#buckets);
+      return constant({ data, shape: known.shape, dtype: 'int64' });
     };
     return lookUp('VocabularyTableFind', x, [], 'int64', [], find, (list) => this.#portable(list));
   }
@@ -383,7 +382,7 @@ export class MutableHashTable implements Trackable {
         `values must have the shape ${showShape([...x.shape, ...shape])} for these keys, got ${showShape(y.shape)}`,
         op,
       );
-    const put = (k: Tensor, v: Tensor): void => this.#table.insert(itemsOf(k), itemsOf(v), true);
+    const put = (k: Tensor, v: Tensor): void => this.#table.insert(k, v, true);
     const form = (k: Tensor, v: Tensor): [] => {
       portableInsert(this.tableResource, k, v);
       return [];
@@ -395,7 +394,7 @@ export class MutableHashTable implements Trackable {
   remove(options: { readonly keys: TensorLike }): void;
   remove(keys: unknown): void {
     const x = keysOf(keys as TensorLike, this.keyDtype, `${this.name}.remove`);
-    const drop = (k: Tensor): void => this.#table.remove(itemsOf(k));
+    const drop = (k: Tensor): void => this.#table.remove(k);
     const form = (k: Tensor): [] => {
       portableRemove(this.tableResource, k);
       return [];

@@ -422,6 +422,13 @@ export function stringTensor(
   return new Tensor(storage, 'string', shape, values.length, backend);
 }
 
+/** @internal The strings of a string tensor, to be read only. @throws InvalidArgumentError for another dtype */
+export function textsOf(x: Tensor): readonly string[] {
+  if (x.dtype !== 'string' || x.backend.name === 'symbolic') return x.strings();
+  return x.storage.strings ?? NO_TEXTS;
+}
+const NO_TEXTS: readonly string[] = [];
+
 /** @internal The values, to be read only: as `viewOf`, but a Float32Array of their own for floats of 16 bits. */
 export function hostValues(x: Tensor): TypedArray {
   return valuesOf(viewOf(x), x.dtype);

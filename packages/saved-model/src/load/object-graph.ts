@@ -1,6 +1,6 @@
 // The objects of a SavedModel of TensorFlow 2, from the graph of them in the file.
 import { constant, InvalidArgumentError, type Tensor, UnimplementedError, Variable } from '@eagre/core';
-import { Asset, itemsOf } from '@eagre/core/internal';
+import { Asset } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
 import { constantOf } from '../import/constants.ts';
 import type { Runtime } from '../import/runtime.ts';
@@ -314,7 +314,7 @@ class ObjectLoader {
       const key = keyIn(stored?.get(id), 'table') ?? keyIn(stored?.get(id), 'VARIABLE_VALUE');
       if (key === undefined || !(resource instanceof TableHandle) || !values?.has(`${key}-keys`)) continue;
       const [keys, items] = [await values.read(`${key}-keys`), await values.read(`${key}-values`)];
-      resource.table.replace(itemsOf(keys), itemsOf(items));
+      resource.table.replace(keys, items);
     }
   }
 

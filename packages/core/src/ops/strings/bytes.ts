@@ -6,11 +6,26 @@ const encoder = /* @__PURE__ */ new TextEncoder();
 const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 // What UTF-8 cannot hold: halves of surrogate pairs.
+const HALF = /[\ud800-\udfff]/;
 const LONE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+
+// The platform's functions take as long to be called as so many units to be read.
+const SHORT = 32;
+
+/** Whether all characters are ASCII. */
+export function isAscii(text: string): boolean {
+  const { length } = text;
+  if (length > SHORT) return !/[^\0-\x7f]/.test(text);
+  for (let i = 0; i < length; i++) if (text.charCodeAt(i) > 0x7f) return false;
+  return true;
+}
+
+/** Whether a text has halves of surrogate pairs alone, such as escaped bytes. */
+export const hasHalves = (text: string): boolean => HALF.test(text) && LONE.test(text);
 
 /** The bytes of a text: its UTF-8, with escaped bytes as they are. Other halves of surrogate pairs become U+FFFD. */
 export function bytesOf(text: string): Uint8Array<ArrayBuffer> {
-  if (!LONE.test(text)) return encoder.encode(text);
+  if (!hasHalves(text)) return encoder.encode(text);
   const out = new Uint8Array(3 * text.length);
   let n = 0;
   let from = 0;

@@ -10,8 +10,9 @@ import { constant } from '../../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { isFloating } from '../../tensor/dtypes.ts';
 import { hostValues, type Known, type Tensor } from '../../tensor/tensor.ts';
+import { bucketsOf } from './buckets.ts';
 import { formatFloat, formatInteger, type NumberFormat } from './c-format.ts';
-import { fingerprint64, keyedHash, plainHash } from './hashes.ts';
+import { fingerprint, type HashOfBytes, keyed, plain } from './hashes.ts';
 import { onKnown, stringsOf, toStrings } from './known-strings.ts';
 import { numberOf } from './numbers.ts';
 
@@ -138,19 +139,18 @@ function buckets(
   input: TensorLike,
   count: number,
   op: string,
-  hash: (text: string) => bigint,
+  hash: HashOfBytes,
   key?: readonly bigint[],
 ): Tensor {
   checkCount(count, 'numBuckets', op, 1);
-  const n = BigInt(count);
   const attrs: Readonly<Record<string, TypedAttr>> = {
     num_buckets: { kind: 'int', value: count },
     ...(key === undefined ? {} : { key: { kind: 'ints', value: key } }),
   };
-  return integersOfStrings(
-    toStrings(input, 'input', op),
+  return onKnown(
     op,
-    (text) => hash(text) % n,
+    [toStrings(input, 'input', op)],
+    (known) => constant({ data: bucketsOf(known, count, hash), shape: known.shape, dtype: 'int64' }),
     (x) => portableEach(op, [x], 'int64', attrs),
   );
 }
@@ -167,7 +167,7 @@ export const toHashBucket: Buckets = /* @__PURE__ */ defineFunction(
   'strings.toHashBucket',
   { input: kind.tensor, numBuckets: kind.integer },
   {},
-  (input, numBuckets: number) => buckets(input, numBuckets, 'StringToHashBucket', plainHash),
+  (input, numBuckets: number) => buckets(input, numBuckets, 'StringToHashBucket', plain),
 );
 
 /** Strings as numbers below `numBuckets` (int64), by FarmHash64. Who knows it can choose strings that fall together. */
@@ -175,7 +175,7 @@ export const toHashBucketFast: Buckets = /* @__PURE__ */ defineFunction(
   'strings.toHashBucketFast',
   { input: kind.tensor, numBuckets: kind.integer },
   {},
-  (input, numBuckets: number) => buckets(input, numBuckets, 'StringToHashBucketFast', fingerprint64),
+  (input, numBuckets: number) => buckets(input, numBuckets, 'StringToHashBucketFast', fingerprint),
 );
 
 /** Strings as numbers below `numBuckets` (int64), by SipHash-2-4 with a key of two integers, which may be bigints. */
@@ -190,8 +190,8 @@ export const toHashBucketStrong: NamedFunction<
   {},
   (input, numBuckets: number, key) => {
     const op = 'StringToHashBucketStrong';
-    const [k0, k1] = keyOf(key, op);
-    return buckets(input, numBuckets, op, (text) => keyedHash(text, [k0, k1]), [k0, k1]);
+    const own = keyOf(key, op);
+    return buckets(input, numBuckets, op, keyed(own), own);
   },
 );
 

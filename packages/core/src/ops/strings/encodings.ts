@@ -1,7 +1,7 @@
 // Encodings of text: bytes to code points, with their places, and back.
 import { InvalidArgumentError } from '@eagre/backend';
 import { shown } from '../../arguments/checks.ts';
-import { sequenceAt } from './bytes.ts';
+import { sequenceAt, textOf } from './bytes.ts';
 
 /** A code point and where it begins; -1 for bytes that are none. */
 export interface Character {
@@ -11,7 +11,7 @@ export interface Character {
 type Decoder = (bytes: Uint8Array) => Character[];
 
 const INVALID = -1;
-const isPoint = (point: number): boolean =>
+export const isPoint = (point: number): boolean =>
   point >= 0 && point <= 0x10ffff && !(point >= 0xd800 && point <= 0xdfff);
 
 /** UTF-8. Of what is none, as many bytes as begin a sequence are one fault. */
@@ -193,6 +193,9 @@ const UTF: Readonly<Record<string, Decoder>> = {
   latin1: fromOneByte(0xff),
 };
 
+/** Whether a decoder is that of UTF-8. */
+export const isUtf8 = (decoder: Decoder): boolean => decoder === fromUtf8;
+
 /** The code points of bytes. @throws InvalidArgumentError for an encoding that nobody knows */
 export function decoderOf(encoding: unknown, op: string): Decoder {
   const name = String(encoding).toLowerCase();
@@ -206,19 +209,41 @@ export function decoderOf(encoding: unknown, op: string): Decoder {
 export type UnicodeEncoding = 'UTF-8' | 'UTF-16-BE' | 'UTF-32-BE';
 export const UNICODE_ENCODINGS: readonly UnicodeEncoding[] = ['UTF-8', 'UTF-16-BE', 'UTF-32-BE'];
 
-/** The bytes of code points. */
-export function encodePoints(points: readonly number[], encoding: UnicodeEncoding): Uint8Array {
-  if (encoding === 'UTF-8')
-    return new TextEncoder().encode(points.map((p) => String.fromCodePoint(p)).join(''));
-  const out: number[] = [];
-  for (const point of points) {
-    if (encoding === 'UTF-32-BE') out.push(0, point >> 16, (point >> 8) & 0xff, point & 0xff);
-    else {
-      const text = String.fromCodePoint(point);
-      for (let i = 0; i < text.length; i++) out.push(text.charCodeAt(i) >> 8, text.charCodeAt(i) & 0xff);
+/** The text whose bytes are code points in an encoding. */
+export function textIn(points: ArrayLike<number>, encoding: UnicodeEncoding): string {
+  if (encoding === 'UTF-8') return textOfPoints(points);
+  const out = new Uint8Array(4 * points.length);
+  let at = 0;
+  for (let i = 0; i < points.length; i++) {
+    const point = points[i];
+    if (encoding === 'UTF-32-BE') {
+      out[at++] = 0;
+      out[at++] = point >> 16;
+      out[at++] = point >> 8;
+      out[at++] = point;
+      continue;
     }
+    const high = point > 0xffff ? 0xd7c0 + (point >> 10) : 0;
+    if (high > 0) {
+      out[at++] = high >> 8;
+      out[at++] = high;
+    }
+    const unit = high > 0 ? 0xdc00 | (point & 0x3ff) : point;
+    out[at++] = unit >> 8;
+    out[at++] = unit;
   }
-  return Uint8Array.from(out);
+  return textOf(out.subarray(0, at));
+}
+
+// As many arguments as a call certainly takes.
+const MOST_ARGUMENTS = 4096;
+function textOfPoints(points: ArrayLike<number>): string {
+  let text = '';
+  for (let from = 0; from < points.length; from += MOST_ARGUMENTS) {
+    const some = Array.prototype.slice.call(points, from, from + MOST_ARGUMENTS) as number[];
+    text += String.fromCodePoint(...some);
+  }
+  return text;
 }
 
 /** What is done with what is no character. */

@@ -8,24 +8,25 @@ import { integers, values } from '../../dispatch/samples.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { type Tensor, viewOf } from '../../tensor/tensor.ts';
-import { fingerprint64, fingerprintOfBytes } from './hashes.ts';
+import { fingerprint as hash, upperHalf } from './hashes.ts';
 import { onKnown } from './known-strings.ts';
+import { eachUtf8 } from './utf8.ts';
 
 const OP = 'Fingerprint';
 
-/** Fingerprints as bytes, the lowest first. */
-function packed(hashes: readonly bigint[]): Uint8Array<ArrayBuffer> {
-  const out = new Uint8Array(8 * hashes.length);
-  const view = new DataView(out.buffer);
-  hashes.forEach((hash, i) => view.setBigUint64(8 * i, hash, true));
-  return out;
+/** The fingerprints of rows of bytes as bytes, the lowest first. */
+function ofRows({ buffer, byteOffset, byteLength }: Uint8Array, rows: number): Uint8Array<ArrayBuffer> {
+  const s = new DataView(buffer, byteOffset, byteLength);
+  const width = rows === 0 ? 0 : byteLength / rows;
+  const halves = new Int32Array(2 * rows);
+  for (let i = 0; i < rows; i++) {
+    halves[2 * i] = hash(s, i * width, (i + 1) * width);
+    halves[2 * i + 1] = upperHalf();
+  }
+  return new Uint8Array(halves.buffer);
 }
-const rowsOf = (bytes: Uint8Array, rows: number): Uint8Array[] => {
-  const width = rows === 0 ? 0 : bytes.length / rows;
-  return Array.from({ length: rows }, (_, i) => bytes.subarray(i * width, (i + 1) * width));
-};
-const tensorOf = (hashes: readonly bigint[]): Tensor =>
-  toTensor({ data: packed(hashes), shape: [hashes.length, 8] });
+const tensorOf = (hashes: Uint8Array<ArrayBuffer>): Tensor =>
+  toTensor({ data: hashes, shape: [hashes.length / 8, 8] });
 
 /** The fingerprints of the bytes of rows. */
 const fingerprintOp: Op = /* @__PURE__ */ defineOp({
@@ -33,13 +34,7 @@ const fingerprintOp: Op = /* @__PURE__ */ defineOp({
   infer: ([data]) => ({ dtype: 'uint8', shape: toShape([dims(data)[0] as number, 8]) }),
   host: ([data]) => {
     const { buffer, byteOffset, byteLength } = viewOf(data);
-    return [
-      tensorOf(
-        rowsOf(new Uint8Array(buffer, byteOffset, byteLength), data.shape[0] as number).map(
-          fingerprintOfBytes,
-        ),
-      ),
-    ];
+    return [tensorOf(ofRows(new Uint8Array(buffer, byteOffset, byteLength), data.shape[0] as number))];
   },
   notDifferentiable: 'fingerprints are bytes',
   samples: () => [{ inputs: [integers([3, 2], 0, 100)] }, { inputs: [values([1, 2, 3], [3], 'float32')] }],
@@ -49,9 +44,15 @@ const fingerprintOp: Op = /* @__PURE__ */ defineOp({
 function ofStrings(data: Tensor): Tensor {
   return onKnown(OP, [data], (known) => {
     const rows = known.shape[0] as number;
-    const hashes = known.strings().map(fingerprint64);
-    if (hashes.length === rows) return tensorOf(hashes);
-    return tensorOf(rowsOf(packed(hashes), rows).map(fingerprintOfBytes));
+    const halves = new Int32Array(2 * known.size);
+    eachUtf8(known, ({ view, starts }, first) => {
+      for (let i = 0; i + 1 < starts.length; i++) {
+        halves[2 * (first + i)] = hash(view, starts[i], starts[i + 1]);
+        halves[2 * (first + i) + 1] = upperHalf();
+      }
+    });
+    const own = new Uint8Array(halves.buffer);
+    return tensorOf(known.size === rows ? own : ofRows(own, rows));
   });
 }
 

@@ -13,17 +13,35 @@ import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import { checkListSize } from '../../tensor/list-size.ts';
 import { summarizeTensor } from '../../tensor/summarize.ts';
-import { hostValues, stringTensor, type Tensor } from '../../tensor/tensor.ts';
+import { hostValues, stringTensor, type Tensor, textsOf } from '../../tensor/tensor.ts';
 import { transpose } from '../array/array.ts';
 import { bytesOf, textOf } from './bytes.ts';
 import { onKnown, stringsOf, toStrings } from './known-strings.ts';
 import { raggedTexts } from './rows.ts';
 
+/** Whether a text ends, or begins, with a byte that with others may be a part of UTF-8. */
+const endsOpen = (text: string): boolean => isByte(text.charCodeAt(text.length - 1));
+const beginsOpen = (text: string): boolean => isByte(text.charCodeAt(0));
+const isByte = (unit: number): boolean => unit >= 0xdc80 && unit <= 0xdcff;
+
 /** Texts one behind the other. Bytes that only together are UTF-8 become text. */
 export function joined(texts: readonly string[], separator: string): string {
-  const text = texts.join(separator);
-  return /[\udc80-\udcff]/.test(text) ? textOf(bytesOf(text)) : text;
+  return joinedPart(texts, 0, texts.length, separator);
 }
+
+/** The same of those from one on, up to another one. */
+export function joinedPart(texts: readonly string[], from: number, to: number, separator: string): string {
+  if (from >= to) return '';
+  let text = texts[from];
+  let open = false;
+  for (let i = from + 1; i < to; i++) {
+    const next = texts[i];
+    open ||= endsOpen(texts[i - 1]) || beginsOpen(next);
+    text += separator + next;
+  }
+  return open || beginsOpen(separator) || endsOpen(separator) ? closed(text) : text;
+}
+const closed = (text: string): string => (/[\udc80-\udcff]/.test(text) ? textOf(bytesOf(text)) : text);
 
 /** Strings of several tensors, one behind the other. The tensors have one shape; scalars stand for all of its elements. */
 export const join: NamedFunction<
@@ -48,17 +66,15 @@ export const join: NamedFunction<
           'StringJoin',
         );
     return onKnown('StringJoin', list, (...known) => {
-      const texts = known.map((x) => x.strings());
+      const texts = known.map(textsOf);
       const n = shape.reduce((product, size) => product * size, 1);
-      return stringTensor(
-        Array.from({ length: n }, (_, i) =>
-          joined(
-            texts.map((own, k) => own[(known[k] as Tensor).rank === 0 ? 0 : i]),
-            separator,
-          ),
-        ),
-        shape,
-      );
+      const out = new Array<string>(n);
+      const row = new Array<string>(texts.length);
+      for (let i = 0; i < n; i++) {
+        for (let k = 0; k < row.length; k++) row[k] = texts[k][known[k].rank === 0 ? 0 : i];
+        out[i] = joined(row, separator);
+      }
+      return stringTensor(out, shape);
     });
   },
 );
@@ -85,14 +101,15 @@ export const reduceJoin: ReduceJoin<TensorLike, Tensor> &
     return onKnown('ReduceJoin', [toStrings(inputs, 'inputs', 'ReduceJoin')], (x) => {
       const axes = axesInOrder(axis, x.rank);
       const kept = x.shape.map((_, i) => i).filter((i) => !axes.includes(i));
-      const texts = (axes.length === 0 ? x : transpose(x, [...kept, ...axes.toReversed()])).strings();
+      const order = [...kept, ...axes.toReversed()];
+      const texts = textsOf(order.every((axis, i) => axis === i) ? x : transpose(x, order));
       const n = axes.reduce((product, i) => product * x.shape[i], 1);
       const shape = keepdims
         ? x.shape.map((size, i) => (axes.includes(i) ? 1 : size))
         : kept.map((i) => x.shape[i]);
       const count = shape.reduce((product, size) => product * size, 1);
       return stringsOf(
-        Array.from({ length: count }, (_, i) => joined(texts.slice(i * n, (i + 1) * n), separator)),
+        Array.from({ length: count }, (_, i) => joinedPart(texts, i * n, (i + 1) * n, separator)),
         shape,
         'ReduceJoin',
       );
@@ -110,7 +127,7 @@ function joinedRows(x: RaggedTensor, axis: Axis, keepdims: boolean, separator: s
     x.flatValues.rank === 1 &&
     (axes[0] === -1 || axes[0] === x.rank - 1)
   )
-    return raggedTexts(x, 'ReduceJoin', (row) => joined(row, separator));
+    return raggedTexts(x, 'ReduceJoin', (texts, from, to) => joinedPart(texts, from, to, separator));
   return over(
     {
       segment: (values, ids, count) => unsortedSegmentJoin(values, ids, count as number, separator),
@@ -158,8 +175,10 @@ export const unsortedSegmentJoin: NamedFunction<
       checkListSize(numSegments * n, 'strings', 'make fewer segments', op);
       // Of many segments most are empty: only those with a text have a list.
       const found = new Map<number, string[]>();
-      const texts = x.strings();
-      Array.from(hostValues(places) as ArrayLike<number | bigint>, Number).forEach((id, row) => {
+      const texts = textsOf(x);
+      const segments = hostValues(places) as ArrayLike<number | bigint>;
+      for (let row = 0; row < segments.length; row++) {
+        const id = Number(segments[row]);
         if (id < 0 || id >= numSegments)
           throw new InvalidArgumentError(`the segment ${id} is none of ${numSegments}`, op);
         for (let i = 0; i < n; i++) {
@@ -169,7 +188,7 @@ export const unsortedSegmentJoin: NamedFunction<
           if (own !== undefined) own.push(text);
           else if (text !== '') found.set(id * n + i, [text]);
         }
-      });
+      }
       const all = new Array<string>(numSegments * n).fill('');
       for (const [at, own] of found) all[at] = joined(own, separator);
       return stringTensor(all, [numSegments, ...inner]);

@@ -5,7 +5,7 @@ import { knownTensor } from '../../dispatch/symbolic.ts';
 import { type Shape, sizeOf } from '../../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkListSize } from '../../tensor/list-size.ts';
-import { stringTensor, Tensor } from '../../tensor/tensor.ts';
+import { stringTensor, Tensor, textsOf } from '../../tensor/tensor.ts';
 import { Variable } from '../../tensor/variable.ts';
 
 /**
@@ -52,7 +52,7 @@ export function toStrings(value: TensorLike, what: string, op: string): Tensor {
 export function toText(value: TensorLike, what: string, op: string): string {
   const x = knownStrings(toStrings(value, what, op), op);
   if (x.size !== 1) throw new InvalidArgumentError(`${what} must be one string, got shape [${x.shape}]`, op);
-  return x.strings()[0];
+  return textsOf(x)[0];
 }
 
 /** A string tensor of what `fn` makes of each string. */
@@ -62,7 +62,7 @@ export function mapStrings(
   fn: (text: string) => string,
   portable?: (x: Tensor) => Tensor,
 ): Tensor {
-  return onKnown(op, [x], (known) => stringTensor(known.strings().map(fn), known.shape), portable);
+  return onKnown(op, [x], (known) => stringTensor(textsOf(known).map(fn), known.shape), portable);
 }
 
 /** A string tensor. @throws ResourceExhaustedError for more than a list can hold. */

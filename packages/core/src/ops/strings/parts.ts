@@ -58,8 +58,8 @@ export interface NgramsOptions {
   readonly preserveShortSequences?: boolean;
 }
 
-/** What becomes of a row of strings. */
-export type StringRows = (row: readonly string[]) => readonly string[];
+/** Appends what becomes of a row of strings, which are those from one on, up to another one. */
+export type StringRows = (texts: readonly string[], from: number, to: number, out: string[]) => void;
 
 /** Makes the n-grams of a row, see `ngrams`. */
 export function ngramsOf(widths: readonly number[], options: NgramsOptions): StringRows {
@@ -80,19 +80,33 @@ export function ngramsOf(widths: readonly number[], options: NgramsOptions): Str
   for (const pad of pads) checkText(pad, 'padValues', op);
   const paddingOf = (width: number): number =>
     padValues === null ? 0 : Math.min(paddingWidth ?? width - 1, width - 1);
-  const padded = (row: readonly string[], width: number): readonly string[] => {
-    const n = paddingOf(width);
-    return [...new Array<string>(n).fill(pads[0]), ...row, ...new Array<string>(n).fill(pads[1])];
+  /** The strings of a padded row, from a place on, as one. */
+  const gram = (
+    texts: readonly string[],
+    from: number,
+    to: number,
+    padding: number,
+    at: number,
+    width: number,
+  ) => {
+    let text = '';
+    for (let i = at; i < at + width; i++) {
+      const k = from + i - padding;
+      const part = k < from ? pads[0] : k < to ? texts[k] : pads[1];
+      text = i === at ? part : text + separator + part;
+    }
+    return text;
   };
-  return (row) => {
-    const out = widths.flatMap((width) => {
-      const grams = Math.max(0, row.length + 2 * paddingOf(width) - width + 1);
+  return (texts, from, to, out) => {
+    const before = out.length;
+    for (const width of widths) {
+      const padding = paddingOf(width);
+      const grams = Math.max(0, to - from + 2 * padding - width + 1);
       checkListSize(grams * width, 'strings in the n-grams of a row', 'take narrower ones', op);
-      if (grams === 0) return [];
-      const all = padded(row, width);
-      return Array.from({ length: grams }, (_, i) => all.slice(i, i + width).join(separator));
-    });
-    if (!preserveShortSequences || out.length > 0 || row.length === 0) return out;
-    return [padded(row, Math.min(...widths)).join(separator)];
+      for (let at = 0; at < grams; at++) out.push(gram(texts, from, to, padding, at, width));
+    }
+    if (!preserveShortSequences || out.length > before || to === from) return;
+    const padding = paddingOf(Math.min(...widths));
+    out.push(gram(texts, from, to, padding, 0, to - from + 2 * padding));
   };
 }

@@ -369,6 +369,16 @@ export function replacer(
       `the rewrite '${rewrite}' is none for the pattern '${pattern}': it has ${groups} groups, and \\ is written \\\\`,
       op,
     );
+  if (!everywhere || neverEmpty(pattern)) {
+    const platform = everywhere
+      ? expression
+      : new RegExp(expression.source, expression.flags.replace('g', ''));
+    const by = parts.map((part) =>
+      typeof part === 'string' ? part.replace('$', '$$$$') : part === 0 ? '$&' : `$0${part}`,
+    );
+    const replacement = by.join('');
+    return (text) => text.replace(platform, replacement);
+  }
   return (text) => {
     let out = '';
     let from = 0;
@@ -389,6 +399,18 @@ export function replacer(
     }
     return out + text.slice(from);
   };
+}
+
+/**
+ * Whether it is plain that a pattern matches no empty text, or only once: JavaScript finds those also where a match ends. A pattern without
+ * alternatives matches none if its first character must be there, and one that begins at the start of the text matches once.
+ */
+function neverEmpty(pattern: string): boolean {
+  if (/\(\?/.test(pattern)) return false;
+  const plain = pattern
+    .replace(/\\(?:[^\d\w]|[dswDSW])/g, 'a')
+    .replace(/\[\^?\]?(?:\[:\^?\w+:\]|[^\]\\]|\\.)*\]/g, 'a');
+  return /^[\^\w\s.,;:!"#%&'<>=@`~/-](?![*?{])[^|]*$/.test(plain);
 }
 
 /** A rewrite as texts and numbers of groups; null for what is none. */

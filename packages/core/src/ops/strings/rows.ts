@@ -3,19 +3,17 @@ import { InvalidArgumentError } from '@eagre/backend';
 import { isRagged, type RaggedOrDense } from '../../ragged/ragged-base.ts';
 import { RaggedTensor } from '../../ragged/ragged-tensor.ts';
 import { constant } from '../../tensor/constant.ts';
-import { hostValues, stringTensor, type Tensor } from '../../tensor/tensor.ts';
+import { hostValues, stringTensor, type Tensor, textsOf } from '../../tensor/tensor.ts';
 import { onKnown } from './known-strings.ts';
 import type { StringRows } from './parts.ts';
 
 /** Where rows of these lengths end, with 0 before: int64, as TensorFlow's functions of strings have it. */
-export function splitsOf(lengths: readonly number[]): Tensor {
+export function splitsOf(lengths: ArrayLike<number>): Tensor {
   const data = new BigInt64Array(lengths.length + 1);
   // The lower halves, as no list has 2³² values: sums of bigints take ten times as long.
   const words = new Uint32Array(data.buffer);
   let end = 0;
-  lengths.forEach((length, i) => {
-    words[2 * i + 2] = end += length;
-  });
+  for (let i = 0; i < lengths.length; i++) words[2 * i + 2] = end += lengths[i];
   return constant({ data, shape: [data.length], dtype: 'int64' });
 }
 
@@ -23,7 +21,7 @@ export function splitsOf(lengths: readonly number[]): Tensor {
 export function rowsLike(
   shape: readonly number[],
   values: Tensor,
-  lengths: readonly number[],
+  lengths: ArrayLike<number>,
 ): RaggedOrDense {
   if (shape.length === 0) return values;
   let rows = RaggedTensor.fromRowSplits(values, splitsOf(lengths), { validate: false });
@@ -34,18 +32,28 @@ export function rowsLike(
   return rows;
 }
 
+/** Integers as numbers. */
+export function numbersOf(x: Tensor): ArrayLike<number> {
+  const values = hostValues(x);
+  return values instanceof BigInt64Array || values instanceof BigUint64Array
+    ? Float64Array.from(values as BigInt64Array, Number)
+    : (values as ArrayLike<number>);
+}
+
 /** Replaces the rows of the last axis by others, which all have one length too. */
 export function denseLists(x: Tensor, op: string, fn: StringRows): Tensor {
   return onKnown(op, [x], (known) => {
     const outer = known.shape.slice(0, -1);
     const count = outer.reduce((n, size) => n * size, 1);
     const width = known.shape.at(-1) as number;
-    const texts = known.strings();
+    const texts = textsOf(known);
     // Of no strings at all nothing is made, as in TensorFlow, also where a row would be padded.
     if (width === 0) return stringTensor([], known.shape);
-    const made = Array.from({ length: count }, (_, i) => fn(texts.slice(i * width, (i + 1) * width)));
-    const size = made.length > 0 ? made[0].length : fn(new Array<string>(width).fill('')).length;
-    return stringTensor(made.flat(), [...outer, size]);
+    const all: string[] = [];
+    for (let i = 0; i < count; i++) fn(texts, i * width, (i + 1) * width, all);
+    const one: string[] = [];
+    if (count === 0) fn(new Array<string>(width).fill(''), 0, width, one);
+    return stringTensor(all, [...outer, count > 0 ? all.length / count : one.length]);
   });
 }
 
@@ -60,12 +68,18 @@ export function raggedLists(
   if (isRagged(values)) return x.withValues(raggedLists(values, op, fn, portable));
   if (values.rank > 1) return x.withValues(denseLists(values, op, fn));
   const lists = (flat: Tensor, splits: Tensor): RaggedTensor => {
-    const ends = Array.from(hostValues(splits) as ArrayLike<number | bigint>, Number);
-    const texts = flat.strings();
-    const rows = ends.slice(1).map((end, i) => (texts.length === 0 ? [] : fn(texts.slice(ends[i], end))));
-    const all = rows.flat();
-    const ownSplits = splitsOf(rows.map((row) => row.length)).cast(splits.dtype);
-    return RaggedTensor.fromRowSplits(stringTensor(all, [all.length]), ownSplits, { validate: false });
+    const ends = numbersOf(splits);
+    const texts = textsOf(flat);
+    const all: string[] = [];
+    const lengths = new Float64Array(ends.length - 1);
+    for (let i = 0; i < lengths.length; i++) {
+      const before = all.length;
+      if (texts.length > 0) fn(texts, ends[i], ends[i + 1], all);
+      lengths[i] = all.length - before;
+    }
+    return RaggedTensor.fromRowSplits(stringTensor(all, [all.length]), splitsOf(lengths).cast(splits.dtype), {
+      validate: false,
+    });
   };
   return onKnown(op, [values, rowSplits], lists, portable);
 }
@@ -74,18 +88,17 @@ export function raggedLists(
 export function raggedTexts(
   x: RaggedTensor,
   op: string,
-  fn: (row: readonly string[]) => string,
+  fn: (texts: readonly string[], from: number, to: number) => string,
 ): RaggedOrDense {
   const { values, rowSplits } = x;
   if (isRagged(values)) return x.withValues(raggedTexts(values, op, fn));
   if (values.rank > 1)
     throw new InvalidArgumentError('the last axis must be ragged; use toTensor() for the others', op);
   return onKnown(op, [values, rowSplits], (flat, splits) => {
-    const ends = Array.from(hostValues(splits) as ArrayLike<number | bigint>, Number);
-    const texts = flat.strings();
-    return stringTensor(
-      ends.slice(1).map((end, i) => fn(texts.slice(ends[i], end))),
-      [ends.length - 1],
-    );
+    const ends = numbersOf(splits);
+    const texts = textsOf(flat);
+    const out = new Array<string>(ends.length - 1);
+    for (let i = 0; i < out.length; i++) out[i] = fn(texts, ends[i], ends[i + 1]);
+    return stringTensor(out, [out.length]);
   });
 }

@@ -6,21 +6,32 @@ const UNKNOWN = 103;
 const NO_POINT = -1;
 
 let scripts: readonly (readonly [number, RegExp])[] | undefined;
+/** What was found of the first code points, plus 1, and of the others. */
+let first: Uint8Array | undefined;
 const found: Map<number, number> = /* @__PURE__ */ new Map();
 const MOST_FOUND = 2 ** 16;
 
 /** ICU's number of the script of a code point; -1 for what is none. */
 export function scriptOf(point: number): number {
   if (point < 0 || point > 0x10ffff) return NO_POINT;
-  if (point >= 0xd800 && point <= 0xdfff) return UNKNOWN;
+  first ??= new Uint8Array(MOST_FOUND);
+  if (point < MOST_FOUND) {
+    if (first[point] === 0) first[point] = searched(point) + 1;
+    return first[point] - 1;
+  }
   const before = found.get(point);
   if (before !== undefined) return before;
+  const script = searched(point);
+  if (found.size < MOST_FOUND) found.set(point, script);
+  return script;
+}
+
+function searched(point: number): number {
+  if (point >= 0xd800 && point <= 0xdfff) return UNKNOWN;
   scripts ??= SCRIPTS.split(',').map((entry) => {
     const [number, name] = entry.split(' ');
     return [Number(number), new RegExp(`\\p{Script=${name}}`, 'u')];
   });
   const text = String.fromCodePoint(point);
-  const script = scripts.find(([, expression]) => expression.test(text))?.[0] ?? UNKNOWN;
-  if (found.size < MOST_FOUND) found.set(point, script);
-  return script;
+  return scripts.find(([, expression]) => expression.test(text))?.[0] ?? UNKNOWN;
 }

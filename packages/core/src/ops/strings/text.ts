@@ -4,15 +4,17 @@ import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkOneOf } from '../../arguments/checks.ts';
 import { portableEach } from '../../dispatch/portable.ts';
-import { broadcastShapes } from '../../shapes/shape.ts';
+import { broadcastShapes, type Shape, sameShape } from '../../shapes/shape.ts';
 import { constant } from '../../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
-import { hostValues, stringTensor, type Tensor } from '../../tensor/tensor.ts';
+import { hostValues, stringTensor, type Tensor, textsOf } from '../../tensor/tensor.ts';
 import { broadcastTo } from '../array/array.ts';
-import { bytesOf, textOf } from './bytes.ts';
+import { bytesOf, isAscii, textOf } from './bytes.ts';
 import { mapStrings, onKnown, toStrings, toText } from './known-strings.ts';
+import { isSpace } from './parts.ts';
 import { matcher, replacer } from './re2.ts';
+import { eachUtf8 } from './utf8.ts';
 
 /** What a string is counted in: its bytes, or the characters of UTF-8. */
 export type StringUnit = 'BYTE' | 'UTF8_CHAR';
@@ -26,12 +28,19 @@ type CaseFunction = NamedFunction<
   Tensor<'string'>
 >;
 
+// Of texts of ASCII, as most are, the platform's functions do the same, and many times as fast.
 /** Small letters instead of the large ones of ASCII. */
-export const lowerAscii = (text: string): string =>
-  text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+export const lowerAscii = (text: string): string => {
+  const all = text.toLowerCase();
+  if (all === text || isAscii(text)) return all;
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+};
 /** Large letters instead of the small ones of ASCII. */
-export const upperAscii = (text: string): string =>
-  text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
+export const upperAscii = (text: string): string => {
+  const all = text.toUpperCase();
+  if (all === text || isAscii(text)) return all;
+  return text.replace(/[a-z]+/g, (letters) => letters.toUpperCase());
+};
 
 const cased = (
   name: string,
@@ -56,6 +65,14 @@ export const upper: CaseFunction = /* @__PURE__ */ cased('strings.upper', 'Strin
   text.toUpperCase(),
 );
 
+function stripped(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isSpace(text.charCodeAt(start))) start++;
+  while (end > start && isSpace(text.charCodeAt(end - 1))) end--;
+  return end - start === text.length ? text : text.slice(start, end);
+}
+
 /** Strings without the spaces of ASCII at their ends. */
 export const strip: NamedFunction<
   [input: TensorLike],
@@ -63,11 +80,8 @@ export const strip: NamedFunction<
   unknown,
   Tensor<'string'>
 > = /* @__PURE__ */ defineFunction('strings.strip', { input: kind.tensor }, {}, (input) =>
-  mapStrings(
-    toStrings(input, 'input', 'StringStrip'),
-    'StringStrip',
-    (text) => text.replace(/^[ \t\n\v\f\r]+|[ \t\n\v\f\r]+$/g, ''),
-    (texts) => portableEach('StringStrip', [texts], 'string'),
+  mapStrings(toStrings(input, 'input', 'StringStrip'), 'StringStrip', stripped, (texts) =>
+    portableEach('StringStrip', [texts], 'string'),
   ),
 );
 
@@ -87,18 +101,30 @@ export const length: NamedFunction<
   {},
   (input, unit: StringUnit = 'BYTE') => {
     checkOneOf(unit, UNITS, 'unit', 'StringLength');
-    const lengthOf = (text: string): number => {
-      const bytes = bytesOf(text);
-      return unit === 'BYTE' ? bytes.length : bytes.reduce((n, byte) => n + (isStart(byte) ? 1 : 0), 0);
-    };
     return onKnown(
       'StringLength',
       [toStrings(input, 'input', 'StringLength')],
-      (x) => constant({ data: Int32Array.from(x.strings(), lengthOf), shape: x.shape }),
+      (x) => constant({ data: lengthsOf(x, unit), shape: x.shape }),
       (x) => portableEach('StringLength', [x], 'int32', { unit: { kind: 'text', value: unit } }),
     );
   },
 );
+
+function lengthsOf(x: Tensor, unit: StringUnit): Int32Array<ArrayBuffer> {
+  const lengths = new Int32Array(x.size);
+  eachUtf8(x, ({ bytes, starts, ascii }, first) => {
+    for (let i = 0; i + 1 < starts.length; i++) {
+      const end = starts[i + 1];
+      let count = end - starts[i];
+      if (unit !== 'BYTE' && !ascii) {
+        count = 0;
+        for (let at = starts[i]; at < end; at++) if (isStart(bytes[at])) count++;
+      }
+      lengths[first + i] = count;
+    }
+  });
+  return lengths;
+}
 
 /**
  * Parts of strings: from `pos`, which counts from the end where it is negative, at most `len` bytes or characters, all that follow where it
@@ -119,17 +145,28 @@ export const substr: NamedFunction<
     const places = [integersIn(pos, 'pos'), integersIn(len, 'len')];
     return onKnown('Substr', [toStrings(input, 'input', 'Substr'), ...places], (x, from, count) => {
       const shape = broadcastShapes(broadcastShapes(x.shape, from.shape, 'Substr'), count.shape, 'Substr');
-      const begins = hostValues(broadcastTo(from, shape)) as ArrayLike<number | bigint>;
-      const lengths = hostValues(broadcastTo(count, shape)) as ArrayLike<number | bigint>;
+      const begins = integersOf(from, shape);
+      const lengths = integersOf(count, shape);
+      const texts = textsOf(sameShape(x.shape, shape) ? x : broadcastTo(x, shape));
       const cut = unit === 'BYTE' ? bytesFrom : charactersFrom;
-      const texts = broadcastTo(x, shape).strings();
-      return stringTensor(
-        texts.map((text, i) => cut(text, Number(begins[i]), Number(lengths[i]))),
-        shape,
-      );
+      const parts = new Array<string>(texts.length);
+      for (let i = 0; i < texts.length; i++) {
+        const at = begins.length === 1 ? begins[0] : begins[i];
+        const size = lengths.length === 1 ? lengths[0] : lengths[i];
+        parts[i] = isAscii(texts[i]) ? unitsFrom(texts[i], at, size) : cut(texts[i], at, size);
+      }
+      return stringTensor(parts, shape);
     });
   },
 );
+
+/** Integers as numbers: one for all, or one for each element of a shape. */
+function integersOf(x: Tensor, shape: Shape): ArrayLike<number> {
+  const values = hostValues(x.size === 1 ? x : broadcastTo(x, shape)) as ArrayLike<number | bigint>;
+  return x.dtype === 'int64' || x.dtype === 'uint64'
+    ? Array.from(values, Number)
+    : (values as ArrayLike<number>);
+}
 
 /** Integers, of a number int32. */
 function integersIn(value: TensorLike, what: string): Tensor {
@@ -144,6 +181,11 @@ function beginning(text: string, at: number, count: number): number {
     throw new InvalidArgumentError(`pos ${at} is out of range for '${text}', of length ${count}`, 'Substr');
   return at < 0 ? count + at : at;
 }
+/** Of ASCII, where a unit is a byte and a character. */
+function unitsFrom(text: string, at: number, count: number): string {
+  const begin = beginning(text, at, text.length);
+  return text.slice(begin, count < 0 ? text.length : begin + count);
+}
 function bytesFrom(text: string, at: number, count: number): string {
   const bytes = bytesOf(text);
   const begin = beginning(text, at, bytes.length);
@@ -152,9 +194,7 @@ function bytesFrom(text: string, at: number, count: number): string {
 function charactersFrom(text: string, at: number, count: number): string {
   const bytes = bytesOf(text);
   const starts: number[] = [];
-  bytes.forEach((byte, i) => {
-    if (i === 0 || isStart(byte)) starts.push(i);
-  });
+  for (let i = 0; i < bytes.length; i++) if (i === 0 || isStart(bytes[i])) starts.push(i);
   const begin = beginning(text, at, starts.length);
   const end = count < 0 ? starts.length : begin + count;
   return textOf(bytes.subarray(starts[begin] ?? bytes.length, starts[end] ?? bytes.length));
@@ -176,11 +216,17 @@ export const regexFullMatch: NamedFunction<
     return onKnown(
       'RegexFullMatch',
       [toStrings(input, 'input', 'RegexFullMatch')],
-      (x) => constant(x.strings().map(matches), 'bool', { shape: x.shape }),
+      (x) => constant({ data: eachMatch(textsOf(x), matches), shape: x.shape, dtype: 'bool' }),
       (x) => portableEach('StaticRegexFullMatch', [x], 'bool', { pattern: { kind: 'text', value: text } }),
     );
   },
 );
+
+function eachMatch(texts: readonly string[], matches: (text: string) => boolean): Uint8Array<ArrayBuffer> {
+  const found = new Uint8Array(texts.length);
+  for (let i = 0; i < texts.length; i++) if (matches(texts[i])) found[i] = 1;
+  return found;
+}
 
 /**
  * Strings with what matches a pattern, in RE2's syntax, replaced. In `rewrite`, \1 to \9 are the groups and \0 all that matched.

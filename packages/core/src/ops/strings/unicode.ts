@@ -10,21 +10,23 @@ import { checkFlag } from '../../shapes/shape.ts';
 import { constant } from '../../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
-import { hostValues, stringTensor, type Tensor } from '../../tensor/tensor.ts';
-import { bytesOf, textOf } from './bytes.ts';
+import { stringTensor, type Tensor } from '../../tensor/tensor.ts';
+import { bytesOf, hasHalves } from './bytes.ts';
 import {
-  type Character,
   decoderOf,
-  encodePoints,
   type FaultPolicy,
+  isPoint,
+  isUtf8,
   repaired,
+  textIn,
   UNICODE_ENCODINGS,
   type UnicodeEncoding,
   type UnicodeErrors,
 } from './encodings.ts';
 import { mapStrings, onKnown, toStrings } from './known-strings.ts';
-import { rowsLike } from './rows.ts';
+import { numbersOf, rowsLike } from './rows.ts';
 import { scriptOf } from './scripts.ts';
+import { eachUtf8 } from './utf8.ts';
 
 export interface UnicodeOptions {
   /** What is done with bytes that are no character: replaced by default, left out, or refused. */
@@ -59,12 +61,22 @@ function policyOf(options: UnicodeDecodeOptions, op: string): FaultPolicy {
 /** A tensor of what characters have, and one of where they begin. */
 type Decoded = readonly [values: RaggedOrDense, offsets: RaggedOrDense];
 
+/** The characters of texts, one text behind the other. */
+interface Characters {
+  points: Int32Array<ArrayBuffer>;
+  /** The byte of its text at which each begins. */
+  places: Int32Array<ArrayBuffer>;
+  count: number;
+  /** How many each text has. */
+  readonly lengths: Int32Array<ArrayBuffer>;
+}
+
 function decoded(
   input: TensorLike | RaggedTensor,
   encoding: string,
   options: UnicodeDecodeOptions,
   op: string,
-  valuesOf: (characters: readonly Character[]) => Tensor,
+  valuesOf: (points: Int32Array<ArrayBuffer>) => Tensor,
 ): Decoded {
   const decode = decoderOf(encoding, op);
   const policy = policyOf(options, op);
@@ -73,28 +85,96 @@ function decoded(
     return [input.withFlatValues(values), input.withFlatValues(offsets)];
   }
   return onKnown(op, [toStrings(input, 'input', op)], (x) => {
-    const rows = x.strings().map((text) => repaired(decode(bytesOf(text)), policy, op));
-    const all = rows.flat();
-    const lengths = rows.map((row) => row.length);
-    const places = BigInt64Array.from(all, ({ at }) => BigInt(at));
+    const none = new Int32Array(0);
+    const all: Characters = { points: none, places: none, count: 0, lengths: new Int32Array(x.size) };
+    eachUtf8(x, ({ bytes, starts, valid }, first) => {
+      grow(all, starts[starts.length - 1]);
+      for (let i = 0; i + 1 < starts.length; i++) {
+        const before = all.count;
+        if (valid && isUtf8(decode) && !policy.replacesControls)
+          addUtf8(all, bytes, starts[i], starts[i + 1]);
+        else {
+          const characters = repaired(decode(bytes.subarray(starts[i], starts[i + 1])), policy, op);
+          grow(all, characters.length);
+          for (const { point, at } of characters) {
+            all.points[all.count] = point;
+            all.places[all.count++] = at;
+          }
+        }
+        all.lengths[first + i] = all.count - before;
+      }
+    });
+    const { count, lengths } = all;
+    const places = new BigInt64Array(count);
+    const words = new Uint32Array(places.buffer);
+    for (let i = 0; i < count; i++) words[2 * i] = all.places[i];
     return [
-      rowsLike(x.shape, valuesOf(all), lengths),
-      rowsLike(x.shape, constant({ data: places, shape: [all.length], dtype: 'int64' }), lengths),
+      rowsLike(x.shape, valuesOf(all.points.subarray(0, count)), lengths),
+      rowsLike(x.shape, constant({ data: places, shape: [count], dtype: 'int64' }), lengths),
     ];
   });
 }
 
-const pointsOf = (characters: readonly Character[]): Tensor =>
-  constant({ data: Int32Array.from(characters, ({ point }) => point), shape: [characters.length] });
+/** Makes room for more characters. */
+function grow(all: Characters, more: number): void {
+  const size = all.count + more;
+  if (size <= all.points.length) return;
+  const longer = (old: Int32Array): Int32Array<ArrayBuffer> => {
+    const out = new Int32Array(Math.max(size, old.length + (old.length >> 1)));
+    out.set(old);
+    return out;
+  };
+  all.points = longer(all.points);
+  all.places = longer(all.places);
+}
+
+/** Adds the characters of a text that is UTF-8. */
+function addUtf8(all: Characters, bytes: Uint8Array, start: number, end: number): void {
+  const { points, places } = all;
+  let { count } = all;
+  for (let at = start; at < end; ) {
+    const byte = bytes[at];
+    places[count] = at - start;
+    if (byte < 0x80) {
+      points[count++] = byte;
+      at++;
+    } else if (byte < 0xe0) {
+      points[count++] = ((byte & 0x1f) << 6) | (bytes[at + 1] & 0x3f);
+      at += 2;
+    } else if (byte < 0xf0) {
+      points[count++] = ((byte & 0xf) << 12) | ((bytes[at + 1] & 0x3f) << 6) | (bytes[at + 2] & 0x3f);
+      at += 3;
+    } else {
+      const high = ((byte & 7) << 18) | ((bytes[at + 1] & 0x3f) << 12);
+      points[count++] = high | ((bytes[at + 2] & 0x3f) << 6) | (bytes[at + 3] & 0x3f);
+      at += 4;
+    }
+  }
+  all.count = count;
+}
+
+const pointsOf = (points: Int32Array<ArrayBuffer>): Tensor =>
+  constant({ data: points, shape: [points.length] });
 
 /** Characters as strings of their encoding. */
 const stringsIn =
   (encoding: UnicodeEncoding) =>
-  (characters: readonly Character[]): Tensor =>
-    stringTensor(
-      characters.map(({ point }) => textOf(encodePoints([point], encoding))),
-      [characters.length],
-    );
+  (points: Int32Array<ArrayBuffer>): Tensor => {
+    const few: string[] = [];
+    const others = new Map<number, string>();
+    const texts = new Array<string>(points.length);
+    for (let i = 0; i < texts.length; i++) {
+      const point = points[i];
+      let text = point < 0x80 ? few[point] : others.get(point);
+      if (text === undefined) {
+        text = textIn([point], encoding);
+        if (point < 0x80) few[point] = text;
+        else others.set(point, text);
+      }
+      texts[i] = text;
+    }
+    return stringTensor(texts, [texts.length]);
+  };
 
 const DECODE_KINDS = { errors: kind.asIs, replacementChar: kind.asIs, replaceControlCharacters: kind.asIs };
 const SPLIT_KINDS = { errors: kind.asIs, replacementChar: kind.asIs };
@@ -174,22 +254,25 @@ function encoded(
   policy: FaultPolicy,
 ): RaggedOrDense {
   const op = 'UnicodeEncode';
-  const write = (points: readonly number[]): string => {
-    const characters = points.map((point, at) => ({ point, at }));
-    return textOf(
-      encodePoints(
-        repaired(characters, policy, op).map(({ point }) => point),
-        encoding,
-      ),
-    );
+  const { errors, replacement } = policy;
+  const write = (points: ArrayLike<number>, from: number, to: number): string => {
+    const own: number[] = [];
+    for (let i = from; i < to; i++) {
+      const point = points[i];
+      if (isPoint(point)) own.push(point);
+      else if (errors === 'strict') repaired([{ point, at: i - from }], policy, op);
+      else if (errors === 'replace') own.push(replacement);
+    }
+    return textIn(own, encoding);
   };
   if (isRagged(input)) {
     const { values } = input;
     if (isRagged(values) || values.rank > 1) return input.withValues(encoded(values, encoding, policy));
     return onKnown(op, [values, input.rowSplits], (x, splits) => {
-      const points = endsOf(x);
-      const ends = Array.from(hostValues(splits) as ArrayLike<number | bigint>, Number);
-      const texts = ends.slice(1).map((end, i) => write(points.slice(ends[i], end)));
+      const points = numbersOf(x);
+      const ends = numbersOf(splits);
+      const texts = new Array<string>(ends.length - 1);
+      for (let i = 0; i < texts.length; i++) texts[i] = write(points, ends[i], ends[i + 1]);
       return stringTensor(texts, [texts.length]);
     });
   }
@@ -198,18 +281,16 @@ function encoded(
   checkDType(x.dtype, 'integer', 'input', op);
   if (x.rank === 0) throw new InvalidArgumentError('input must have an axis, got a scalar', op);
   return onKnown(op, [x], (known) => {
-    const points = endsOf(known);
+    const points = numbersOf(known);
     const n = known.shape.at(-1) as number;
     const shape = known.shape.slice(0, -1);
     const count = shape.reduce((product, size) => product * size, 1);
     return stringTensor(
-      Array.from({ length: count }, (_, i) => write(points.slice(i * n, (i + 1) * n))),
+      Array.from({ length: count }, (_, i) => write(points, i * n, (i + 1) * n)),
       shape,
     );
   });
 }
-
-const endsOf = (x: Tensor): number[] => Array.from(hostValues(x) as ArrayLike<number | bigint>, Number);
 
 /** Strings in another encoding. */
 export const unicodeTranscode: NamedFunction<
@@ -226,17 +307,17 @@ export const unicodeTranscode: NamedFunction<
     checkOneOf(outputEncoding, UNICODE_ENCODINGS, 'outputEncoding', op);
     const decode = decoderOf(inputEncoding, op);
     const policy = policyOf(options, op);
+    const keeps = isUtf8(decode) && outputEncoding === 'UTF-8' && !policy.replacesControls;
     return mapStrings(toStrings(input, 'input', op), op, (text) => {
+      if (keeps && !hasHalves(text)) return text;
       const read = decode(bytesOf(text));
       // Of control characters TensorFlow's decoders think otherwise: they replace them where faults are errors.
       if (policy.errors === 'strict' && policy.replacesControls && read.some(({ point }) => point < 0x20))
         throw new InvalidArgumentError('input has a control character, and errors is strict', op);
       const characters = repaired(read, policy, op);
-      return textOf(
-        encodePoints(
-          characters.map(({ point }) => point),
-          outputEncoding,
-        ),
+      return textIn(
+        characters.map(({ point }) => point),
+        outputEncoding,
       );
     });
   },
@@ -252,6 +333,6 @@ export const unicodeScript: NamedFunction<
   const x = toTensor(input, 'int32');
   checkDType(x.dtype, 'integer', 'input', 'UnicodeScript');
   const scripts = (points: Tensor): Tensor =>
-    constant({ data: Int32Array.from(endsOf(points), scriptOf), shape: points.shape });
+    constant({ data: Int32Array.from(numbersOf(points), scriptOf), shape: points.shape });
   return atRunTime('UnicodeScript', scripts as never, [x], [{ dtype: 'int32', shape: x.shape }])[0];
 });

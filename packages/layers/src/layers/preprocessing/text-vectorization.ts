@@ -180,7 +180,9 @@ export class TextVectorization extends Layer {
             : [plain];
     if (ngrams === null) return tokens;
     const widths = typeof ngrams === 'number' ? upTo(ngrams) : ngrams;
-    return [...ngramsOf(widths, {})(tokens)];
+    const grams: string[] = [];
+    ngramsOf(widths, {})(tokens, 0, tokens.length, grams);
+    return grams;
   }
   #ownText(given: unknown, of: string): string {
     if (typeof given !== 'string') fail(this, `needs ${of} to give strings, got ${show(given)}`);

@@ -12,7 +12,6 @@ import {
   linesOf,
   numberOf,
   type TableItem,
-  tensorOfItems,
   toShape,
 } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
@@ -44,10 +43,7 @@ const named: Translate = (c) => {
 
 const find: Translate = (c) => {
   const table = c.table(0);
-  const look = (keys: Tensor, missing: Tensor): Tensor => {
-    const shape = [...keys.shape, ...table.valueShape];
-    return tensorOfItems(table.find(itemsOf(keys), itemsOf(missing)), table.valueDType, shape);
-  };
+  const look = (keys: Tensor, missing: Tensor): Tensor => table.find(keys, missing);
   const [keys, missing] = [c.x(1), c.x(2)];
   const [known, other] = [knownTensor(keys), knownTensor(missing)];
   if (known !== null && other !== null) return look(known, other);
@@ -72,7 +68,7 @@ const insert =
     const table = c.table(0);
     // A table that others of the same name have filled is left alone.
     if (!replaces && table.initialized) return;
-    table.insert(itemsOf(known(c, 1)), itemsOf(known(c, 2)), replaces);
+    table.insert(known(c, 1), known(c, 2), replaces);
   };
 
 /** Keys and values of the lines of a text file: whole lines, their numbers, or columns. */
@@ -105,7 +101,7 @@ const fromFile: Translate = (c) => {
 };
 
 const replace: Translate = (c) => {
-  c.table(0).replace(itemsOf(known(c, 1)), itemsOf(known(c, 2)));
+  c.table(0).replace(known(c, 1), known(c, 2));
 };
 
 /** How many keys there are: of a table that changes, at each run. */
@@ -145,7 +141,7 @@ export const tables: OpTable = {
   LookupTableImport: replace,
   LookupTableImportV2: replace,
   LookupTableRemoveV2: (c) => {
-    c.table(0).remove(itemsOf(known(c, 1)));
+    c.table(0).remove(known(c, 1));
   },
   LookupTableExport: contents,
   LookupTableExportV2: contents,
