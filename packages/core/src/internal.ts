@@ -81,7 +81,7 @@ export {
   type Serialized,
 } from './arguments/serialized.ts';
 export { type Call, CompositeTensor, isComposite } from './composite/composite.ts';
-export { CROSS_KEY, crossedBin } from './composite/crosses.ts';
+export { crossedBins } from './composite/crosses.ts';
 export {
   type ApiSignature,
   type ArgumentType,
@@ -198,6 +198,7 @@ export {
   symbolicTensor,
 } from './dispatch/symbolic.ts';
 export * from './index.ts';
+export { type KeyIndex, keyIndexOf } from './lookup/key-index.ts';
 export { portableBins, portableCross, portableFind } from './lookup/portable-lookups.ts';
 export {
   columnOfLines,
@@ -237,14 +238,24 @@ export { fusedConvolution } from './ops/nn/conv.ts';
 export { denseLabels } from './ops/nn/ctc-decode.ts';
 export { pooledBy } from './ops/nn/fractional-pooling.ts';
 export { rnnGradients, runGru, runLstm } from './ops/nn/rnn.ts';
+export { bucketsOf, hashedTexts, setBuckets } from './ops/strings/buckets.ts';
 export { bytesOf, compareTexts, textOf } from './ops/strings/bytes.ts';
 export { integersOfStrings } from './ops/strings/convert.ts';
-export { fingerprint64, joinedFingerprints, keyedHash } from './ops/strings/hashes.ts';
+export {
+  fingerprint as fingerprintOf,
+  fingerprint64,
+  type HashOfBytes,
+  joinedFingerprints,
+  keyed,
+  keyedHash,
+} from './ops/strings/hashes.ts';
 export { knownStrings, onKnown, toStrings, toText } from './ops/strings/known-strings.ts';
 export { numberOf } from './ops/strings/numbers.ts';
 export { ngramsOf, words } from './ops/strings/parts.ts';
 export { expressionOf } from './ops/strings/re2.ts';
+export { numbersOf as integersAsNumbers } from './ops/strings/rows.ts';
 export { lowerAscii } from './ops/strings/text.ts';
+export { eachUtf8, type Utf8 } from './ops/strings/utf8.ts';
 export {
   type AxisLength,
   DynamicRaggedShape,
@@ -334,6 +345,7 @@ export {
   setValues,
   spaceOf,
   stringTensor,
+  textsOf,
   uploaded,
   viewOf,
 } from './tensor/tensor.ts';

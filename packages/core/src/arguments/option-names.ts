@@ -16,14 +16,15 @@ export function mayHold(options: unknown): options is object {
 
 /** How many letters or items must be inserted, removed or replaced to make one sequence of the other (Levenshtein, 1966). */
 export function editDistance<T>(a: ArrayLike<T>, b: ArrayLike<T>): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  const row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {
-    const next = [i];
+    let diagonal = row[0];
+    row[0] = i;
     for (let j = 1; j <= b.length; j++) {
-      const replaced = row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, row[j] + 1, next[j - 1] + 1));
+      const replaced = diagonal + (a[i - 1] === b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = Math.min(replaced, diagonal + 1, row[j - 1] + 1);
     }
-    row = next;
   }
   return row[b.length];
 }

@@ -1,7 +1,16 @@
 // Crosses of features: what `tf.sparse.cross` and `tf.ragged.cross` have in common.
 import { InvalidArgumentError } from '@eagre/backend';
-import { fingerprint64, joinedFingerprints } from '../ops/strings/hashes.ts';
+import {
+  fingerprint,
+  fingerprint64,
+  joinedFingerprints,
+  joinedHalves,
+  remainderOf,
+  upperHalf,
+} from '../ops/strings/hashes.ts';
 import { onKnown } from '../ops/strings/known-strings.ts';
+import { eachUtf8 } from '../ops/strings/utf8.ts';
+import { setInteger } from '../ops/strings/wide-integers.ts';
 import { showShape } from '../shapes/shape.ts';
 import { toTensor } from '../tensor/convert.ts';
 import { isInteger } from '../tensor/dtypes.ts';
@@ -109,6 +118,39 @@ export function crossedBin(values: Combination, buckets: bigint, key: bigint): b
   for (const v of values)
     hash = joinedFingerprints(hash, typeof v === 'string' ? fingerprint64(v) : unsigned(v));
   return hash % (buckets > 0n ? buckets : 2n ** 63n - 1n);
+}
+
+/** The bins, of so many, of the elements of columns together (int64): strings, and integers of 64 bits. */
+export function crossedBins(columns: readonly Tensor[], count: number): BigInt64Array<ArrayBuffer> {
+  const size = (columns[0] as Tensor).size;
+  // The halves of the hashes of all columns until now.
+  const halves = new Int32Array(2 * size);
+  for (let i = 0; i < size; i++) {
+    halves[2 * i] = Number(BigInt.asIntN(32, CROSS_KEY));
+    halves[2 * i + 1] = Number(BigInt.asIntN(32, CROSS_KEY >> 32n));
+  }
+  const take = (i: number, upper: number, lower: number): void => {
+    halves[2 * i] = joinedHalves(halves[2 * i + 1] as number, halves[2 * i] as number, upper, lower);
+    halves[2 * i + 1] = upperHalf();
+  };
+  for (const x of columns) {
+    if (x.dtype !== 'string') {
+      const { buffer, byteOffset } = hostValues(x);
+      const own = new Int32Array(buffer, byteOffset, 2 * size);
+      for (let i = 0; i < size; i++) take(i, own[2 * i + 1] as number, own[2 * i] as number);
+    } else
+      eachUtf8(x, ({ view, starts }, first) => {
+        for (let i = 0; i + 1 < starts.length; i++) {
+          const lower = fingerprint(view, starts[i] as number, starts[i + 1] as number);
+          take(first + i, upperHalf(), lower);
+        }
+      });
+  }
+  const data = new BigInt64Array(size);
+  const words = new Uint32Array(data.buffer);
+  for (let i = 0; i < size; i++)
+    setInteger(words, i, remainderOf(halves[2 * i + 1] as number, halves[2 * i] as number, count));
+  return data;
 }
 
 /** @throws InvalidArgumentError for features with different numbers of rows */

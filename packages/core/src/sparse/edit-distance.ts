@@ -6,33 +6,50 @@ import { shown } from '../arguments/checks.ts';
 import { editDistance as distanceOf } from '../arguments/option-names.ts';
 import { atRunTime } from '../dispatch/host.ts';
 import { onKnown } from '../ops/strings/known-strings.ts';
+import { numbersOf } from '../ops/strings/rows.ts';
 import { maxDims } from '../shapes/dim.ts';
 import { toShape } from '../shapes/dims.ts';
 import { checkFlag } from '../shapes/shape.ts';
 import { toTensor } from '../tensor/convert.ts';
-import { hostValues, type Tensor } from '../tensor/tensor.ts';
+import { hostValues, type Tensor, textsOf } from '../tensor/tensor.ts';
 import { SparseTensor } from './sparse-tensor.ts';
 
 const OP = 'EditDistance';
 
-type Item = string | number | bigint;
+/** The sequences of all places, one behind the other: their items as numbers, equal ones of equal items, and where each begins. */
+interface Sequences {
+  readonly items: Int32Array;
+  readonly starts: Int32Array;
+}
 
 /** The sequences by their place: the coordinates but the last, as one number. */
-function sequencesOf([indices, values]: readonly Tensor[], outer: readonly number[]): Map<number, Item[]> {
-  const at = hostValues(indices as Tensor) as ArrayLike<number | bigint>;
-  const items: Item[] =
-    values?.dtype === 'string'
-      ? values.strings()
-      : Array.from(hostValues(values as Tensor) as ArrayLike<number>);
-  const found = new Map<number, Item[]>();
+function sequencesOf(
+  [indices, values]: readonly Tensor[],
+  outer: readonly number[],
+  count: number,
+  numbers: Map<unknown, number>,
+): Sequences {
+  const at = numbersOf(indices as Tensor);
+  const own = values as Tensor;
+  const all = own.dtype === 'string' ? textsOf(own) : (hostValues(own) as ArrayLike<unknown>);
   const rank = outer.length + 1;
-  items.forEach((item, i) => {
-    const place = outer.reduce((sum, size, axis) => sum * size + Number(at[i * rank + axis]), 0);
-    const list = found.get(place);
-    if (list === undefined) found.set(place, [item]);
-    else list.push(item);
-  });
-  return found;
+  const places = new Int32Array(all.length);
+  const starts = new Int32Array(count + 1);
+  for (let i = 0; i < all.length; i++) {
+    let place = 0;
+    for (let axis = 0; axis < outer.length; axis++) place = place * outer[axis] + at[i * rank + axis];
+    places[i] = place;
+    starts[place + 1]++;
+  }
+  for (let place = 0; place < count; place++) starts[place + 1] += starts[place];
+  const next = starts.slice();
+  const items = new Int32Array(all.length);
+  for (let i = 0; i < all.length; i++) {
+    let number = numbers.get(all[i]);
+    if (number === undefined) numbers.set(all[i], (number = numbers.size));
+    items[next[places[i]]++] = number;
+  }
+  return { items, starts };
 }
 
 /**
@@ -63,15 +80,16 @@ export const editDistance: NamedFunction<
         Array.from(hostValues(t as Tensor) as ArrayLike<number>, Number),
       ) as [number[], number[]];
       const sizes = shapeA.slice(0, -1).map((d, i) => Math.max(d, shapeB[i] as number));
-      const a = sequencesOf(parts.slice(0, 2), sizes);
-      const b = sequencesOf(parts.slice(3, 5), sizes);
       const count = sizes.reduce((product, d) => product * d, 1);
-      const out = Float32Array.from({ length: count }, (_, place) => {
-        const [own, real] = [a.get(place) ?? [], b.get(place) ?? []];
-        const n = distanceOf(own, real);
-        if (!isNormal || n === 0) return n;
-        return n / real.length;
-      });
+      const numbers = new Map<unknown, number>();
+      const a = sequencesOf(parts.slice(0, 2), sizes, count, numbers);
+      const b = sequencesOf(parts.slice(3, 5), sizes, count, numbers);
+      const out = new Float32Array(count);
+      for (let place = 0; place < count; place++) {
+        const real = b.items.subarray(b.starts[place], b.starts[place + 1]);
+        const n = distanceOf(a.items.subarray(a.starts[place], a.starts[place + 1]), real);
+        out[place] = !isNormal || n === 0 ? n : n / real.length;
+      }
       return toTensor({ data: out, shape: sizes });
     };
     const inputs = [hypothesis, truth].flatMap((x) => [x.indices, x.values, x.denseShape]);

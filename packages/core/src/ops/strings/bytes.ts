@@ -21,7 +21,12 @@ export function isAscii(text: string): boolean {
 }
 
 /** Whether a text has halves of surrogate pairs alone, such as escaped bytes. */
-export const hasHalves = (text: string): boolean => HALF.test(text) && LONE.test(text);
+export function hasHalves(text: string): boolean {
+  const { length } = text;
+  if (length > SHORT) return HALF.test(text) && LONE.test(text);
+  for (let i = 0; i < length; i++) if ((text.charCodeAt(i) & 0xf800) === 0xd800) return LONE.test(text);
+  return false;
+}
 
 /** The bytes of a text: its UTF-8, with escaped bytes as they are. Other halves of surrogate pairs become U+FFFD. */
 export function bytesOf(text: string): Uint8Array<ArrayBuffer> {
@@ -48,6 +53,7 @@ export function bytesOf(text: string): Uint8Array<ArrayBuffer> {
 
 /** The text of bytes: UTF-8, with the bytes that are none escaped. */
 export function textOf(bytes: Uint8Array): string {
+  if (bytes.length <= SHORT) return escaped(bytes);
   try {
     return decoder.decode(bytes);
   } catch {
@@ -55,8 +61,9 @@ export function textOf(bytes: Uint8Array): string {
   }
 }
 
+/** The same without the platform. */
 function escaped(bytes: Uint8Array): string {
-  const parts: string[] = [];
+  let text = '';
   let units: number[] = [];
   for (let i = 0; i < bytes.length; ) {
     const length = sequenceAt(bytes, i);
@@ -65,11 +72,10 @@ function escaped(bytes: Uint8Array): string {
     else units.push(point);
     i += Math.max(1, length);
     if (units.length < 8192) continue;
-    parts.push(String.fromCharCode(...units));
+    text += String.fromCharCode(...units);
     units = [];
   }
-  parts.push(String.fromCharCode(...units));
-  return parts.join('');
+  return text + String.fromCharCode(...units);
 }
 
 /** The length of the sequence of UTF-8 at a place; 0 where none is. */
@@ -94,6 +100,13 @@ function pointAt(bytes: Uint8Array, at: number, length: number): number {
 /** Compares texts by their bytes. */
 export function compareTexts(a: string, b: string): number {
   if (a === b) return 0;
+  const shorter = Math.min(a.length, b.length);
+  let at = 0;
+  while (at < shorter && a.charCodeAt(at) === b.charCodeAt(at)) at++;
+  // Units are in the order of bytes, but for halves of pairs, which stand before some that come first. Where one text ends, the unit before counts.
+  const begin = at === shorter ? at - 1 : at;
+  if (begin < 0 || (a.charCodeAt(begin) < 0xd800 && b.charCodeAt(begin) < 0xd800))
+    return at === shorter ? a.length - b.length : a.charCodeAt(at) - b.charCodeAt(at);
   const [x, y] = [bytesOf(a), bytesOf(b)];
   const n = Math.min(x.length, y.length);
   for (let i = 0; i < n; i++) if (x[i] !== y[i]) return x[i] - y[i];

@@ -1,5 +1,7 @@
 // Numbers as C's printf writes them, exactly: JavaScript rounds halves up, C to even.
 
+import { POWERS } from './numbers.ts';
+
 /** What stands between `%` and the letter. */
 export interface NumberFormat {
   readonly precision: number;
@@ -25,8 +27,20 @@ function scaled(x: number, places: number): bigint {
   return twice > bottom || (twice === bottom && (quotient & 1n) === 1n) ? quotient + 1n : quotient;
 }
 
+/**
+ * Whether |x|, times 10^places and rounded by the platform, which writes all digits exactly, is as C rounds it: they differ where x lies in the middle.
+ * Twice the product is then an odd integer, which a product of two exact numbers gives exactly as long as it is that small.
+ */
+function isPlain(x: number, places: number): boolean {
+  const power = POWERS[Math.abs(places)];
+  if (power === undefined) return false;
+  const twice = places < 0 ? (2 * x) / power : x * (2 * power);
+  return twice < 2 ** 53 && twice - 2 * Math.floor(twice / 2) !== 1;
+}
+
 /** `%.<precision>f` of |x|. */
 function fixed(x: number, precision: number): string {
+  if (isPlain(x, precision)) return x.toFixed(precision);
   const digits = String(scaled(x, precision)).padStart(precision + 1, '0');
   return precision === 0 ? digits : `${digits.slice(0, -precision)}.${digits.slice(-precision)}`;
 }
@@ -34,6 +48,12 @@ function fixed(x: number, precision: number): string {
 /** The digits of |x| in scientific notation, and the power of ten of the first. */
 function scientific(x: number, precision: number): readonly [digits: string, power: number] {
   if (x === 0) return ['0'.repeat(precision + 1), 0];
+  const written = x.toExponential(precision);
+  const e = written.indexOf('e');
+  const found = Number(written.slice(e + 1));
+  // The power of x itself is the one before where it is rounded up to another one.
+  if (isPlain(x, precision - found) && isPlain(x, precision - found + 1))
+    return [precision === 0 ? written[0] : written[0] + written.slice(2, e), found];
   let power = Number(x.toExponential(20).split('e')[1]);
   let digits = String(scaled(x, precision - power));
   // Rounded up to the next power of ten.

@@ -8,13 +8,16 @@ import { portableEach, type TypedAttr } from '../../dispatch/portable.ts';
 import { complexAt } from '../../tensor/complex-numbers.ts';
 import { constant } from '../../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
-import { isFloating } from '../../tensor/dtypes.ts';
-import { hostValues, type Known, type Tensor } from '../../tensor/tensor.ts';
-import { bucketsOf } from './buckets.ts';
+import { isFloating, isInteger } from '../../tensor/dtypes.ts';
+import { checkListSize } from '../../tensor/list-size.ts';
+import { hostValues, type Known, stringTensor, type Tensor, textsOf } from '../../tensor/tensor.ts';
+import { bucketsOf, hashedTexts } from './buckets.ts';
 import { formatFloat, formatInteger, type NumberFormat } from './c-format.ts';
 import { fingerprint, type HashOfBytes, keyed, plain } from './hashes.ts';
 import { onKnown, stringsOf, toStrings } from './known-strings.ts';
-import { numberOf } from './numbers.ts';
+import { numberOf, plainNumber } from './numbers.ts';
+import { eachUtf8 } from './utf8.ts';
+import { setInteger } from './wide-integers.ts';
 
 export interface AsStringOptions {
   /** Digits behind the point; 6 by default. Of floats only. */
@@ -54,14 +57,15 @@ export const asString: NamedFunction<
         width: { kind: 'int', value: options.width ?? -1 },
         fill: { kind: 'text', value: options.fill ?? '' },
       });
+    const bare = isInteger(x.dtype) && !((options.width ?? -1) > 0) && !options.fill;
     const texts = (known: Tensor): Tensor => {
+      if (bare) return stringsOf(hashedTexts(known), known.shape, 'AsString');
       const values: ArrayLike<number | bigint | string> =
         known.dtype === 'string' ? known.strings() : (hostValues(known) as ArrayLike<number | bigint>);
-      return stringsOf(
-        Array.from({ length: known.size }, (_, i) => write(values, i)),
-        known.shape,
-        'AsString',
-      );
+      checkListSize(known.size, 'strings', 'make smaller tensors', 'AsString');
+      const texts = new Array<string>(known.size);
+      for (let i = 0; i < texts.length; i++) texts[i] = write(values, i);
+      return stringTensor(texts, known.shape);
     };
     return onKnown('AsString', [x], texts, inOps);
   },
@@ -97,7 +101,15 @@ function writer(dtype: DType, options: AsStringOptions): (values: Values, at: nu
   return (values, i) => formatInteger(values[i] as number | bigint, format, unsigned);
 }
 
-const NUMBERS: readonly DType[] = ['float32', 'float64', 'int32', 'int64', 'uint32', 'uint64'];
+const ARRAYS = {
+  float32: Float32Array,
+  float64: Float64Array,
+  int32: Int32Array,
+  int64: BigInt64Array,
+  uint32: Uint32Array,
+  uint64: BigUint64Array,
+} as const;
+const NUMBERS = /* @__PURE__ */ Object.keys(ARRAYS) as readonly DType[];
 
 /**
  * The numbers in strings, float32 unless `outType` says otherwise. Spaces around them do not matter.
@@ -110,12 +122,32 @@ export const toNumber: <D extends DType = 'float32'>(
 >('strings.toNumber', { input: kind.tensor, outType: kind.asIs }, {}, (input, outType = 'float32') => {
   checkOneOf(outType, NUMBERS, 'outType', 'StringToNumber');
   const numbersIn = (x: Tensor): Tensor => {
-    const numbers = x.strings().map((text) => {
-      const number = numberOf(text, outType);
-      if (number !== undefined) return number;
-      throw new InvalidArgumentError(`${shown(text)} is no number of ${outType}`, 'StringToNumber');
+    const texts = textsOf(x);
+    const isFloat = isFloating(outType);
+    const traits = dtypeTraits[outType];
+    const isWide = !isFloat && traits.bytes === 8;
+    const data = new ARRAYS[outType as keyof typeof ARRAYS](x.size) as TypedArray;
+    const words = new Uint32Array(data.buffer);
+    const least = traits.kind === 'uint' ? 0 : isWide ? Number.MIN_SAFE_INTEGER : -(2 ** 31);
+    const most = isWide ? Number.MAX_SAFE_INTEGER : 2 ** (traits.kind === 'uint' ? 32 : 31) - 1;
+    eachUtf8(x, ({ bytes, starts }, first) => {
+      for (let i = 0; i + 1 < starts.length; i++) {
+        const plain = plainNumber(bytes, starts[i], starts[i + 1], isFloat);
+        if (isFloat ? !Number.isNaN(plain) : plain >= least && plain <= most) {
+          if (isWide) setInteger(words, first + i, plain);
+          else data[first + i] = plain as never;
+          continue;
+        }
+        const number = numberOf(texts[first + i], outType);
+        if (number === undefined)
+          throw new InvalidArgumentError(
+            `${shown(texts[first + i])} is no number of ${outType}`,
+            'StringToNumber',
+          );
+        data[first + i] = number as never;
+      }
     });
-    return constant(numbers as number[], outType, { shape: x.shape });
+    return constant({ data, shape: x.shape, dtype: outType } as never);
   };
   const strings = toStrings(input, 'input', 'StringToNumber');
   return onKnown('StringToNumber', [strings], numbersIn, (x) =>

@@ -426,11 +426,12 @@ export function keyed([k0, k1]: readonly [bigint, bigint]): HashOfBytes {
   };
 }
 
-const whole = (l: number): bigint => (BigInt(upper >>> 0) << 32n) | BigInt(l >>> 0);
+const whole = (h: number, l: number): bigint => (BigInt(h >>> 0) << 32n) | BigInt(l >>> 0);
 
 /** A hash of bytes as one integer. */
 export function hashOf(hash: HashOfBytes, { buffer, byteOffset, byteLength }: Uint8Array): bigint {
-  return whole(hash(new DataView(buffer, byteOffset, byteLength), 0, byteLength));
+  const lower = hash(new DataView(buffer, byteOffset, byteLength), 0, byteLength);
+  return whole(upper, lower);
 }
 
 /** FarmHash's Fingerprint64 of a text's bytes. */
@@ -457,8 +458,10 @@ export function joinedHalves(ah: number, al: number, bh: number, bl: number): nu
 }
 
 /** One fingerprint of two: TensorFlow's FingerprintCat64. */
-export const joinedFingerprints = (first: bigint, second: bigint): bigint =>
-  whole(joinedHalves(upperOf(first), lowerOf(first), upperOf(second), lowerOf(second)));
+export function joinedFingerprints(first: bigint, second: bigint): bigint {
+  const lower = joinedHalves(upperOf(first), lowerOf(first), upperOf(second), lowerOf(second));
+  return whole(upper, lower);
+}
 
 // Up to so many buckets a remainder times 2³², or 2¹⁶, is exact.
 const FEW = 2 ** 21;
@@ -468,9 +471,11 @@ const rest = (x: number, n: number): number => {
   return r < 0 ? r + n : r >= n ? r - n : r;
 };
 
-/** The remainder of a hash, whose upper half was computed last. */
-export function remainder(l: number, n: number): number {
-  if (n <= FEW) return rest(rest(upper >>> 0, n) * 2 ** 32 + (l >>> 0), n);
-  if (n > MANY) return Number(whole(l) % BigInt(n));
-  return rest(rest(rest(upper >>> 0, n) * 2 ** 16 + (l >>> 16), n) * 2 ** 16 + (l & 0xffff), n);
+/** The remainder of a hash. */
+export function remainderOf(h: number, l: number, n: number): number {
+  if (n <= FEW) return rest(rest(h >>> 0, n) * 2 ** 32 + (l >>> 0), n);
+  if (n > MANY) return Number(whole(h, l) % BigInt(n));
+  return rest(rest(rest(h >>> 0, n) * 2 ** 16 + (l >>> 16), n) * 2 ** 16 + (l & 0xffff), n);
 }
+/** The remainder of a hash, whose upper half was computed last. */
+export const remainder = (l: number, n: number): number => remainderOf(upper, l, n);

@@ -14,9 +14,8 @@ import { checkDType } from '../../tensor/dtypes.ts';
 import { checkListSize } from '../../tensor/list-size.ts';
 import { summarizeTensor } from '../../tensor/summarize.ts';
 import { hostValues, stringTensor, type Tensor, textsOf } from '../../tensor/tensor.ts';
-import { transpose } from '../array/array.ts';
 import { bytesOf, textOf } from './bytes.ts';
-import { onKnown, stringsOf, toStrings } from './known-strings.ts';
+import { onKnown, toStrings } from './known-strings.ts';
 import { raggedTexts } from './rows.ts';
 
 /** Whether a text ends, or begins, with a byte that with others may be a part of UTF-8. */
@@ -101,21 +100,39 @@ export const reduceJoin: ReduceJoin<TensorLike, Tensor> &
     return onKnown('ReduceJoin', [toStrings(inputs, 'inputs', 'ReduceJoin')], (x) => {
       const axes = axesInOrder(axis, x.rank);
       const kept = x.shape.map((_, i) => i).filter((i) => !axes.includes(i));
-      const order = [...kept, ...axes.toReversed()];
-      const texts = textsOf(order.every((axis, i) => axis === i) ? x : transpose(x, order));
-      const n = axes.reduce((product, i) => product * x.shape[i], 1);
       const shape = keepdims
         ? x.shape.map((size, i) => (axes.includes(i) ? 1 : size))
         : kept.map((i) => x.shape[i]);
       const count = shape.reduce((product, size) => product * size, 1);
-      return stringsOf(
-        Array.from({ length: count }, (_, i) => joinedPart(texts, i * n, (i + 1) * n, separator)),
-        shape,
-        'ReduceJoin',
-      );
+      checkListSize(count, 'strings', 'make smaller tensors', 'ReduceJoin');
+      if (x.size === 0) return stringTensor(new Array<string>(count).fill(''), shape);
+      const texts = textsOf(x);
+      const parts = placesOf(x.shape, axes.toReversed());
+      const begins = placesOf(x.shape, kept);
+      const row = new Array<string>(parts.length);
+      const out = new Array<string>(begins.length);
+      for (let i = 0; i < out.length; i++) {
+        for (let k = 0; k < row.length; k++) row[k] = texts[begins[i] + parts[k]];
+        out[i] = joined(row, separator);
+      }
+      return stringTensor(out, shape);
     }) as never;
   },
 );
+
+/** The places of elements along some axes of a shape, the last axis first. */
+function placesOf(shape: readonly number[], axes: readonly number[]): Float64Array {
+  let places = new Float64Array(1);
+  for (const axis of axes) {
+    const stride = shape.slice(axis + 1).reduce((product, size) => product * size, 1);
+    const size = shape[axis];
+    const next = new Float64Array(places.length * size);
+    for (let i = 0; i < places.length; i++)
+      for (let k = 0; k < size; k++) next[i * size + k] = places[i] + k * stride;
+    places = next;
+  }
+  return places;
+}
 
 function joinedRows(x: RaggedTensor, axis: Axis, keepdims: boolean, separator: string): RaggedOrDense {
   if (x.dtype !== 'string')

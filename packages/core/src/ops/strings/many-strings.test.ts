@@ -186,4 +186,73 @@ describe('fast ways', () => {
     ).toEqual(['a', 'b', 'c', '< a b', 'a b c', 'b c >']);
     expect((strings.ngrams(x, 5, { preserveShortSequences: true }) as Tensor).strings()).toEqual(['a b c']);
   });
+  test('numbers of strings, short and long ones', () => {
+    const x = constant([
+      '1',
+      ' -2.5\t',
+      '+.5',
+      '5.',
+      '1e3',
+      '0.1',
+      '123456789.123456789',
+      '-0',
+      'inf',
+      '0x10',
+    ]);
+    const wanted = [1, -2.5, 0.5, 5, 1000, 0.1, Number('123456789.123456789'), -0, Infinity, 16];
+    expect(Array.from(strings.toNumber(x, 'float64').data())).toEqual(wanted);
+    const y = constant(['1', ' -2 ', '+9007199254740993', '-9223372036854775808', '000000000000000000012']);
+    expect(strings.toNumber(y, 'int64').array()).toEqual([1n, -2n, 9007199254740993n, -(2n ** 63n), 12n]);
+    expect(strings.toNumber(constant(['18446744073709551615', '3']), 'uint64').array()).toEqual([
+      2n ** 64n - 1n,
+      3n,
+    ]);
+    for (const [text, dtype] of [
+      ['2147483648', 'int32'],
+      ['-1', 'uint32'],
+      ['1.5', 'int64'],
+      ['.', 'float32'],
+      ['', 'float32'],
+      ['1 2', 'int32'],
+    ] as const)
+      expect(() => strings.toNumber(constant([text]), dtype)).toThrow('is no number');
+  });
+  // As C writes them: what lies in the middle goes to the even digit.
+  test.each([
+    [0.5, { precision: 0 }, '0'],
+    [1.5, { precision: 0 }, '2'],
+    [2.5, { precision: 0 }, '2'],
+    [-0.125, { precision: 2 }, '-0.12'],
+    [0.375, { precision: 2 }, '0.38'],
+    [1e22, {}, '10000000000000000000000.000000'],
+    [123456789.125, { precision: 2 }, '123456789.12'],
+    [1000005, { shortest: true }, '1e+06'],
+    [1000015, { shortest: true }, '1.00002e+06'],
+    [0.0001, { shortest: true }, '0.0001'],
+    [0.00001, { shortest: true }, '1e-05'],
+    [999999.5, { shortest: true }, '1e+06'],
+    [9.5, { scientific: true, precision: 0 }, '1e+01'],
+    [8.5, { scientific: true, precision: 0 }, '8e+00'],
+    [1234.5, { scientific: true, precision: 3 }, '1.234e+03'],
+  ])('%f with %j is %s', (value, options, wanted) => {
+    expect(strings.asString(constant([value], 'float64'), options).strings()).toEqual([wanted]);
+  });
+  test('integers as strings', () => {
+    const x = constant([0n, -5n, 2n ** 31n, -(2n ** 63n), 2n ** 53n + 1n], 'int64');
+    expect(strings.asString(x).strings()).toEqual([
+      '0',
+      '-5',
+      '2147483648',
+      '-9223372036854775808',
+      '9007199254740993',
+    ]);
+  });
+  test('strings along several axes', () => {
+    const x = constant(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'], undefined, { shape: [2, 2, 2] });
+    expect((strings.reduceJoin(x, [0, 2]) as Tensor).array()).toEqual(['aebf', 'cgdh']);
+    expect((strings.reduceJoin(x, [2, 0]) as Tensor).array()).toEqual(['abef', 'cdgh']);
+    expect((strings.reduceJoin(x, 1, { keepdims: true }) as Tensor).shape).toEqual([2, 1, 2]);
+    const none = constant([], 'string' as never, { shape: [0, 3] });
+    expect((strings.reduceJoin(none, 0) as Tensor).array()).toEqual(['', '', '']);
+  });
 });

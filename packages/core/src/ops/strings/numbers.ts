@@ -1,6 +1,7 @@
 // Numbers in strings, as TensorFlow reads them.
 import { type DType, dtypeTraits } from '@eagre/backend';
 import { isFloating } from '../../tensor/dtypes.ts';
+import { isSpace } from './parts.ts';
 
 const SPACE = '[ \\t\\n\\v\\f\\r]*';
 const DECIMAL = /* @__PURE__ */ new RegExp(
@@ -42,4 +43,36 @@ function integerIn(text: string, dtype: DType): number | bigint | undefined {
   const most = (1n << BigInt(signed ? bits - 1 : bits)) - 1n;
   if (value < least || value > most) return undefined;
   return bits === 64 ? value : Number(value);
+}
+
+const ZERO = 48;
+const isDigit = (byte: number): boolean => byte >= ZERO && byte <= 57;
+/** Powers of ten that are exact, as are integers of so many digits. */
+export const POWERS: readonly number[] = /* @__PURE__ */ Array.from({ length: 23 }, (_, i) =>
+  Number(`1e${i}`),
+);
+const EXACT = 15;
+
+/**
+ * The number that the bytes of a text are, where they are a decimal one of few digits: then the platform's functions need not be asked. NaN for
+ * what takes more care, and for what is no number.
+ */
+export function plainNumber(bytes: Uint8Array, start: number, end: number, isFloat: boolean): number {
+  let at = start;
+  while (at < end && isSpace(bytes[at])) at++;
+  const sign = bytes[at];
+  if (at < end && (sign === 45 || sign === 43)) at++;
+  let value = 0;
+  let digits = 0;
+  for (; at < end && isDigit(bytes[at]); at++, digits++) value = 10 * value + bytes[at] - ZERO;
+  let behind = 0;
+  if (isFloat && at < end && bytes[at] === 46) {
+    at++;
+    for (; at < end && isDigit(bytes[at]); at++, behind++) value = 10 * value + bytes[at] - ZERO;
+  }
+  while (at < end && isSpace(bytes[at])) at++;
+  const count = digits + behind;
+  if (at < end || count === 0 || count > EXACT) return Number.NaN;
+  const exact = behind === 0 ? value : value / POWERS[behind];
+  return sign === 45 ? -exact : exact;
 }

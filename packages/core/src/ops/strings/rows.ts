@@ -35,9 +35,16 @@ export function rowsLike(
 /** Integers as numbers. */
 export function numbersOf(x: Tensor): ArrayLike<number> {
   const values = hostValues(x);
-  return values instanceof BigInt64Array || values instanceof BigUint64Array
-    ? Float64Array.from(values as BigInt64Array, Number)
-    : (values as ArrayLike<number>);
+  if (!(values instanceof BigInt64Array || values instanceof BigUint64Array)) return values;
+  // The halves, as a million bigints take as long as the rest.
+  const words = new Int32Array(values.buffer, values.byteOffset, 2 * values.length);
+  const unsigned = values instanceof BigUint64Array;
+  const numbers = new Float64Array(values.length);
+  for (let i = 0; i < numbers.length; i++) {
+    const upper = words[2 * i + 1];
+    numbers[i] = (unsigned ? upper >>> 0 : upper) * 2 ** 32 + (words[2 * i] >>> 0);
+  }
+  return numbers;
 }
 
 /** Replaces the rows of the last axis by others, which all have one length too. */

@@ -10,7 +10,7 @@ import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import { hostValues, stringTensor, type Tensor, textsOf } from '../../tensor/tensor.ts';
 import { broadcastTo } from '../array/array.ts';
-import { bytesOf, isAscii, textOf } from './bytes.ts';
+import { bytesOf, hasHalves, isAscii, textOf } from './bytes.ts';
 import { mapStrings, onKnown, toStrings, toText } from './known-strings.ts';
 import { isSpace } from './parts.ts';
 import { matcher, replacer } from './re2.ts';
@@ -147,14 +147,23 @@ export const substr: NamedFunction<
       const shape = broadcastShapes(broadcastShapes(x.shape, from.shape, 'Substr'), count.shape, 'Substr');
       const begins = integersOf(from, shape);
       const lengths = integersOf(count, shape);
-      const texts = textsOf(sameShape(x.shape, shape) ? x : broadcastTo(x, shape));
-      const cut = unit === 'BYTE' ? bytesFrom : charactersFrom;
+      const source = sameShape(x.shape, shape) ? x : broadcastTo(x, shape);
+      const texts = textsOf(source);
       const parts = new Array<string>(texts.length);
-      for (let i = 0; i < texts.length; i++) {
-        const at = begins.length === 1 ? begins[0] : begins[i];
-        const size = lengths.length === 1 ? lengths[0] : lengths[i];
-        parts[i] = isAscii(texts[i]) ? unitsFrom(texts[i], at, size) : cut(texts[i], at, size);
-      }
+      eachUtf8(source, ({ bytes, starts, ascii, valid }, first) => {
+        for (let i = 0; i + 1 < starts.length; i++) {
+          const k = first + i;
+          const text = texts[k];
+          const at = begins[begins.length === 1 ? 0 : k];
+          const size = lengths[lengths.length === 1 ? 0 : k];
+          // Where each unit is a byte, it is ASCII.
+          if (ascii || (valid && starts[i + 1] - starts[i] === text.length))
+            parts[k] = unitsFrom(text, at, size);
+          else if (unit === 'BYTE')
+            parts[k] = bytesFrom(text, bytes, starts[i], starts[i + 1], at, size, valid);
+          else parts[k] = charactersFrom(text, at, size);
+        }
+      });
       return stringTensor(parts, shape);
     });
   },
@@ -186,12 +195,49 @@ function unitsFrom(text: string, at: number, count: number): string {
   const begin = beginning(text, at, text.length);
   return text.slice(begin, count < 0 ? text.length : begin + count);
 }
-function bytesFrom(text: string, at: number, count: number): string {
-  const bytes = bytesOf(text);
-  const begin = beginning(text, at, bytes.length);
-  return textOf(bytes.subarray(begin, count < 0 ? bytes.length : begin + count));
+/** Of the bytes from `start` up to `end`, which are those of the text. */
+function bytesFrom(
+  text: string,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  at: number,
+  count: number,
+  valid: boolean,
+): string {
+  const begin = start + beginning(text, at, end - start);
+  const to = count < 0 ? end : Math.min(end, begin + count);
+  // Whole characters are a part of the text.
+  if (valid && (to === end || isStart(bytes[to])) && (begin === to || isStart(bytes[begin]))) {
+    const from = unitsIn(bytes, start, begin);
+    return text.slice(from, from + unitsIn(bytes, begin, to));
+  }
+  return textOf(bytes.subarray(begin, to));
+}
+/** How many units of UTF-16 bytes are. */
+function unitsIn(bytes: Uint8Array, from: number, to: number): number {
+  let count = 0;
+  for (let i = from; i < to; i++) if (isStart(bytes[i])) count += bytes[i] >= 0xf0 ? 2 : 1;
+  return count;
 }
 function charactersFrom(text: string, at: number, count: number): string {
+  if (hasHalves(text)) return startsFrom(text, at, count);
+  let size = 0;
+  for (let i = 0; i < text.length; i++) if (!isLow(text.charCodeAt(i))) size++;
+  const begin = beginning(text, at, size);
+  const from = unitOf(text, 0, begin);
+  return text.slice(from, count < 0 ? text.length : unitOf(text, from, count));
+}
+const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
+/** The unit so many characters behind another one. */
+function unitOf(text: string, from: number, count: number): number {
+  let at = from;
+  for (let n = count; at < text.length && (n > 0 || isLow(text.charCodeAt(at))); at++)
+    if (!isLow(text.charCodeAt(at))) n--;
+  return at;
+}
+/** Of bytes that are not all UTF-8: a character is what no byte continues. */
+function startsFrom(text: string, at: number, count: number): string {
   const bytes = bytesOf(text);
   const starts: number[] = [];
   for (let i = 0; i < bytes.length; i++) if (i === 0 || isStart(bytes[i])) starts.push(i);

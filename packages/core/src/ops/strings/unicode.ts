@@ -332,7 +332,11 @@ export const unicodeScript: NamedFunction<
 > = /* @__PURE__ */ defineFunction('strings.unicodeScript', { input: kind.tensor }, {}, (input) => {
   const x = toTensor(input, 'int32');
   checkDType(x.dtype, 'integer', 'input', 'UnicodeScript');
-  const scripts = (points: Tensor): Tensor =>
-    constant({ data: Int32Array.from(numbersOf(points), scriptOf), shape: points.shape });
+  const scripts = (points: Tensor): Tensor => {
+    const numbers = numbersOf(points);
+    const data = new Int32Array(points.size);
+    for (let i = 0; i < data.length; i++) data[i] = scriptOf(numbers[i]);
+    return constant({ data, shape: points.shape });
+  };
   return atRunTime('UnicodeScript', scripts as never, [x], [{ dtype: 'int32', shape: x.shape }])[0];
 });

@@ -15,15 +15,22 @@ import {
   where,
 } from '@eagre/core';
 import {
+  context,
   type Dim,
   dims,
+  emptyTensor,
+  integersAsNumbers,
   iota,
+  isInteger,
+  knownTensor,
   makeSparse,
   mulDims,
   type Option,
   partialShape,
   sizeOfDims,
+  spaceOf,
   toShape,
+  uploaded,
 } from '@eagre/core/internal';
 import {
   densified,
@@ -192,6 +199,8 @@ function denseRows(
     if (mode === 'multiHot') return rows.max(axis);
     return (weights === undefined ? rows : rows.mul(weights.cast(dtype).expandDims(-1))).sum(axis);
   }
+  const now = weights === undefined ? filledRows(x, mode, depth, dtype) : null;
+  if (now !== null) return now;
   // Sums at places of one long row, as rows for each integer would be large.
   const size = dims(x);
   const count: Dim = axis === 1 ? size[0] : 1;
@@ -202,6 +211,38 @@ function denseRows(
   const sums = unsortedSegmentSum(values, place, mulDims(count, depth) as number);
   const rows = sums.reshape(toShape(axis === 1 ? [count, depth] : [depth]));
   return mode === 'multiHot' ? rows.minimum(1) : rows;
+}
+
+/** The same of integers with values, of which few elements of rows are written; null of other ones. */
+function filledRows(
+  x: Tensor,
+  mode: Exclude<CategoryMode, 'int' | 'oneHot'>,
+  depth: number,
+  dtype: DType,
+): Tensor | null {
+  const plain = dtype === 'float32' || dtype === 'float64' || dtype === 'int32' || dtype === 'int64';
+  if (context.tracer !== null || !plain || !isInteger(x.dtype) || knownTensor(x) !== x) return null;
+  // What is on a device stays there.
+  if (!x.storage.allocator.isHost) return null;
+  const count = x.rank > 1 ? (x.shape[0] as number) : 1;
+  const shape = x.rank > 1 ? [count, depth] : [depth];
+  const out = emptyTensor(dtype, shape, count * depth);
+  const space = spaceOf(out);
+  space.fill((dtype === 'int64' ? 0n : 0) as never);
+  const each = dtype === 'int64' ? 2 : 1;
+  const places =
+    space instanceof BigInt64Array
+      ? new Int32Array(space.buffer, space.byteOffset, 2 * space.length)
+      : (space as Float32Array);
+  const ids = integersAsNumbers(x);
+  const width = count === 0 ? 0 : ids.length / count;
+  for (let i = 0; i < ids.length; i++) {
+    const id = ids[i] as number;
+    if (id < 0 || id >= depth) continue;
+    const at = each * (Math.floor(i / width) * depth + id);
+    places[at] = mode === 'count' ? (places[at] as number) + 1 : 1;
+  }
+  return uploaded(out, space);
 }
 
 /** The shape of encoded integers. */

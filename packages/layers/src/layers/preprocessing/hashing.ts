@@ -2,18 +2,21 @@
 import { constant, type DType, type PartialShape, type Tensor, where } from '@eagre/core';
 import {
   argumentsOf,
-  CROSS_KEY,
-  crossedBin,
+  bucketsOf,
+  crossedBins,
   dims,
-  fingerprint64,
+  fingerprintOf,
+  type HashOfBytes,
+  hashedTexts,
   isFloating,
   isPlain,
   kerasDefaults,
-  keyedHash,
+  keyed,
   type Option,
   portableBins,
   portableCross,
   sameShape,
+  setBuckets,
   showShape,
   takesOptions,
   toTensor,
@@ -42,7 +45,7 @@ import {
   modes,
   sparseFlag,
 } from './categories.ts';
-import { integersOfEach } from './host-values.ts';
+import { integersOf } from './host-values.ts';
 
 /** A key of two integers; one stands for both. */
 export type Salt = number | readonly [number, number];
@@ -57,11 +60,9 @@ export const salt: Option<readonly [number, number] | null> = {
   },
 };
 
-/** The bin of a text: by its fingerprint, or by a hash with a key. */
-export function binOf(text: string, bins: number, key: readonly [number, number] | null): bigint {
-  const hash = key === null ? fingerprint64(text) : keyedHash(text, [BigInt(key[0]), BigInt(key[1])]);
-  return hash % BigInt(bins);
-}
+/** The hash that finds the bins of texts: their fingerprint, or one with a key. */
+export const hashBy = (key: readonly [number, number] | null): HashOfBytes =>
+  key === null ? fingerprintOf : keyed([BigInt(key[0]), BigInt(key[1])]);
 
 /** Options of a layer that may give integers in its dtype. */
 interface IntegerLayerOptions extends Omit<LayerOptions, 'dtype'> {
@@ -97,7 +98,7 @@ export class Hashing extends Layer {
 
   constructor(...args: [numBins: number | HashingArguments, options?: HashingOptions]) {
     const { dtype, ...options } = argumentsOf<HashingArguments>(Hashing, new.target, args);
-    const integers = integersOf(dtype);
+    const integers = integersIn(dtype);
     super({ ...options, dtype: (integers === null ? dtype : null) ?? kerasDefaults.floatx } as LayerOptions);
     checkSparse(this, this.outputMode);
     const isInt = this.outputMode === 'int';
@@ -114,9 +115,16 @@ export class Hashing extends Layer {
     const single =
       outputMode === 'oneHot' && !isStored(inputs) && inputs.rank > 0 && dims(inputs).at(-1) === 1;
     const x = single ? inputs.squeeze(-1) : inputs;
-    const binOfEach = (value: string | bigint): bigint => {
-      if (masks && String(value) === String(maskValue)) return 0n;
-      return binOf(String(value), bins, key) + (masks ? 1n : 0n);
+    const hash = hashBy(key);
+    const binsOfAll = (values: Tensor): BigInt64Array<ArrayBuffer> => {
+      if (!masks && values.dtype === 'string') return bucketsOf(values, bins, hash);
+      const mask = String(maskValue);
+      const numbers = new Int32Array(values.size).fill(-1);
+      // The mask has the bin 0 already.
+      if (masks) for (const [i, text] of hashedTexts(values).entries()) if (text === mask) numbers[i] = 0;
+      const data = new BigInt64Array(values.size);
+      setBuckets(data, values, numbers, masks ? 1 : 0, bins, hash);
+      return data;
     };
     const inOps = (values: Tensor): Tensor => {
       const found = portableBins(values, bins, key);
@@ -124,7 +132,7 @@ export class Hashing extends Layer {
       const mask = values.dtype === 'string' ? String(maskValue) : constant(Number(maskValue), values.dtype);
       return where(values.equal(mask), found.mul(0n), found.add(1n));
     };
-    const ids = onValues(x, (values) => integersOfEach('Hashing', values, binOfEach, inOps));
+    const ids = onValues(x, (values) => integersOf('Hashing', values, binsOfAll, inOps));
     return given(this, ids, this.#output);
   }
   override computeOutputShape(inputShape: PartialShape): PartialShape {
@@ -142,7 +150,7 @@ export class Hashing extends Layer {
 }
 
 /** The integers that a layer gives, of its option or of a configuration; null where it is a policy of floats. */
-function integersOf(dtype: unknown): 'int32' | 'int64' | null {
+function integersIn(dtype: unknown): 'int32' | 'int64' | null {
   const name = isPlain(dtype) ? (dtype['config'] as { readonly name?: unknown } | null)?.name : dtype;
   return name === 'int64' || name === 'int32' ? name : null;
 }
@@ -180,7 +188,7 @@ export class HashedCrossing extends Layer {
 
   constructor(...args: [numBins: number | HashedCrossingArguments, options?: HashedCrossingOptions]) {
     const { dtype, ...options } = argumentsOf<HashedCrossingArguments>(HashedCrossing, new.target, args);
-    const integers = integersOf(dtype);
+    const integers = integersIn(dtype);
     super({ ...options, dtype: integers === null ? dtype : null } as LayerOptions);
     checkSparse(this, this.outputMode);
     const isOpen = this.outputMode === 'int' && (dtype === undefined || dtype === null);
@@ -201,14 +209,13 @@ export class HashedCrossing extends Layer {
       if (x.dtype !== 'string' && !x.dtype.includes('int'))
         fail(this, `needs integers or strings, got ${x.dtype}`);
     }
-    const bins = (...values: readonly (string | bigint)[]): bigint =>
-      crossedBin(values, BigInt(this.numBins), CROSS_KEY);
+    const bins = (...columns: Tensor[]): BigInt64Array<ArrayBuffer> => crossedBins(columns, this.numBins);
     const inOps = (...xs: readonly Tensor[]): Tensor => {
       const columns = xs.map((x) => (x.dtype === 'string' ? x : x.cast('int64')).reshape([-1, 1]));
       const values = portableCross(columns, this.numBins);
       return head.rank === 2 ? values.expandDims(1) : head.rank === 1 ? values : values.reshape([]);
     };
-    const ids = integersOfEach('HashedCrossing', list, bins, inOps);
+    const ids = integersOf('HashedCrossing', list, bins, inOps);
     return given(this, ids, this.#output);
   }
   override computeOutputShape(inputShape: PartialShape | readonly PartialShape[]): PartialShape {

@@ -18,13 +18,17 @@ import {
   checkConfig,
   columnOf,
   defineMethods,
+  hostValues,
   kerasDefaults,
   knownTensor,
   type Option,
   portableBins,
   portableFind,
+  setBuckets,
+  stringTensor,
   type TableResource,
   takesOptions,
+  textsOf,
   toTensor,
   tracesForFile,
 } from '@eagre/core/internal';
@@ -55,9 +59,10 @@ import {
   modes,
   sparseFlag,
 } from './categories.ts';
-import { binOf, type Salt, salt } from './hashing.ts';
-import { integersOfEach, valuesOf } from './host-values.ts';
+import { hashBy, type Salt, salt } from './hashing.ts';
+import { exact, integersOf, valuesOf } from './host-values.ts';
 import { portableIndices, tableOfIndices, tableOfTokens } from './portable-lookup.ts';
+import type { TokenIndex } from './token-bytes.ts';
 import { type Token, TokenCounts, Vocabulary } from './vocabulary.ts';
 
 /** What a lookup gives; `tfIdf` weights counts by how rare tokens are. */
@@ -147,8 +152,13 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
 
   /** Whether the tokens are integers. */
   protected abstract readonly integers: boolean;
-  /** The index of an unknown token, of several. */
-  protected abstract unknown(token: Token): bigint;
+  /** Gives the tokens of a tensor that have no number, which is then negative, one of several indices behind a first one. */
+  protected abstract setUnknown(
+    data: BigInt64Array<ArrayBuffer>,
+    tokens: Tensor,
+    numbers: Int32Array,
+    first: number,
+  ): void;
   /** The same of all tokens of a tensor, in ops of TensorFlow. */
   protected abstract unknowns(tokens: Tensor): Tensor;
 
@@ -208,17 +218,31 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
   updateState(data: TensorLike | Stored | { readonly data: TensorLike | Stored }): void;
   updateState(data: TensorLike | Stored): void {
     const x = this.#tokens(data as TensorLike);
-    const rows = isStored(x)
-      ? storedRows(x)
-      : x.rank < 2
-        ? valuesOf(x).map((v) => [v])
-        : rowsOf(valuesOf(x), x.shape[0]);
-    this.count(rows);
+    if (isStored(x)) {
+      this.count(storedRows(x));
+      return;
+    }
+    this.#counts ??= new TokenCounts();
+    const tokens = valuesOf(x);
+    const rows = x.rank < 2 ? tokens.length : (x.shape[0] as number);
+    const width = tokens.length / Math.max(1, rows);
+    for (let i = 0; i < rows; i++) this.#counts.add(tokens, i * width, (i + 1) * width);
   }
   /** @internal Counts the tokens of rows. */
   count(rows: Iterable<readonly Token[]>): void {
     this.#counts ??= new TokenCounts();
     for (const row of rows) this.#counts.add(row);
+  }
+  /** @internal What `updateState` has counted, for more. */
+  get counts(): TokenCounts {
+    this.#counts ??= new TokenCounts();
+    return this.#counts;
+  }
+  /** @internal The tokens by their bytes, with what is added to their numbers, and what stands for no token; null where bytes are not UTF-8. */
+  get byBytes(): { readonly index: TokenIndex; readonly start: number; readonly mask: number } | null {
+    this.#checkKnown();
+    const index = this.#vocabulary.byBytes;
+    return index === null ? null : { index, start: this.#start, mask: this.#masks ? 0 : -1 };
   }
   /** Forgets what `updateState` has counted; the vocabulary in use stays. */
   resetState(): void {
@@ -308,21 +332,8 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
   /** @internal The index of each token, int64. */
   indices(x: Tensor): Tensor {
     this.#checkKnown();
-    const start = this.#start;
-    const { maskToken, numOovIndices } = this;
-    const firstUnknown = BigInt(start - numOovIndices);
-    const indexOf = (token: Token): bigint => {
-      // Where rows are counted, the mask counts nowhere.
-      if (maskToken !== null && token === maskToken) return this.#masks ? 0n : -1n;
-      const index = this.#vocabulary.indexOf(token);
-      if (index !== undefined) return BigInt(index + start);
-      if (numOovIndices === 0)
-        throw new InvalidArgumentError(
-          `${show(typeof token === 'bigint' ? Number(token) : token)} is not in the vocabulary; numOovIndices: 1 would give unknown tokens an index`,
-          this.name,
-        );
-      return firstUnknown + (numOovIndices === 1 ? 0n : this.unknown(token));
-    };
+    const { numOovIndices } = this;
+    const firstUnknown = BigInt(this.#start - numOovIndices);
     const unknowns = {
       first: firstUnknown,
       count: numOovIndices,
@@ -330,7 +341,56 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
     };
     const inOps = (tokens: Tensor): Tensor =>
       portableIndices(this.#tables().indices, this.integers ? tokens.cast('int64') : tokens, unknowns);
-    return onValues(x, (values) => integersOfEach(this.constructor.name, values, indexOf, inOps));
+    return onValues(x, (values) =>
+      integersOf(this.constructor.name, values, (tokens) => this.#indicesOf(tokens), inOps),
+    );
+  }
+  #indicesOf(tokens: Tensor): BigInt64Array<ArrayBuffer> {
+    const numbers = this.#vocabulary.find(tokens);
+    const { maskToken, numOovIndices } = this;
+    const start = this.#start;
+    const first = start - numOovIndices;
+    const data = new BigInt64Array(numbers.length);
+    const words = new Int32Array(data.buffer);
+    let others = 0;
+    for (let i = 0; i < numbers.length; i++) {
+      const number = numbers[i] as number;
+      if (number < 0) others++;
+      words[2 * i] = number < 0 ? first : number + start;
+    }
+    if (others === 0 || (numOovIndices === 1 && maskToken === null)) return data;
+    const masked = maskToken === null ? null : this.#isMask(tokens);
+    if (numOovIndices !== 1) {
+      const known = masked === null ? numbers : numbers.map((number, i) => (masked[i] === 1 ? 0 : number));
+      const unknown = known.findIndex((number) => number < 0);
+      if (numOovIndices === 0 && unknown >= 0) {
+        const token = valuesOf(tokens)[unknown] as Token;
+        throw new InvalidArgumentError(
+          `${show(typeof token === 'bigint' ? Number(token) : token)} is not in the vocabulary; numOovIndices: 1 would give unknown tokens an index`,
+          this.name,
+        );
+      }
+      this.setUnknown(data, tokens, known, first);
+    }
+    if (masked === null) return data;
+    // Where rows are counted, the mask counts nowhere.
+    const mask = this.#masks ? 0n : -1n;
+    for (let i = 0; i < numbers.length; i++)
+      if (masked[i] === 1 && (numbers[i] as number) < 0) data[i] = mask;
+    return data;
+  }
+  /** 1 where a token is that of the mask. */
+  #isMask(tokens: Tensor): Uint8Array {
+    const mask = this.maskToken as Token;
+    const found = new Uint8Array(tokens.size);
+    if (typeof mask === 'string') {
+      const texts = textsOf(tokens);
+      for (let i = 0; i < found.length; i++) if (texts[i] === mask) found[i] = 1;
+      return found;
+    }
+    const integers = hostValues(tokens) as BigInt64Array;
+    for (let i = 0; i < found.length; i++) if (integers[i] === mask) found[i] = 1;
+    return found;
   }
   /** The tables of a vocabulary, for functions that are saved: one of each. */
   #tables(): Tables {
@@ -381,12 +441,28 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
     this.#checkKnown();
     const all = this.getVocabulary();
     const oov = this.oovToken ?? (this.integers ? -1n : '');
-    const at = (index: Token): Token => all[Number(index)] ?? oov;
+    /** The places of the tokens of indices, of which there is one more. */
+    const placesOf = (x: Tensor): Int32Array => {
+      const numbers = hostValues(exact(x)) as BigInt64Array;
+      const words = new Int32Array(numbers.buffer, numbers.byteOffset, 2 * numbers.length);
+      const places = new Int32Array(numbers.length);
+      for (let i = 0; i < places.length; i++) {
+        const low = words[2 * i] as number;
+        places[i] = words[2 * i + 1] === 0 && low >= 0 && low < all.length ? low : all.length;
+      }
+      return places;
+    };
+    const withOov = [...all, oov];
     const inOps = (ids: Tensor): Tensor => {
       const missing = this.integers ? constant(oov as bigint, 'int64') : constant(oov as string);
       return portableFind(this.#tables().tokens, ids.cast('int64'), missing);
     };
-    if (this.integers) return integersOfEach(this.constructor.name, inputs, (i) => at(i) as bigint, inOps);
+    if (this.integers) {
+      const tokens = withOov as bigint[];
+      const find = (x: Tensor): BigInt64Array<ArrayBuffer> =>
+        BigInt64Array.from(Array.from(placesOf(x), (i) => tokens[i] as bigint));
+      return integersOf(this.constructor.name, inputs, find, inOps);
+    }
     if (tracesForFile() && knownTensor(inputs) === null) return inOps(inputs);
     const known = knownTensor(inputs);
     if (known === null)
@@ -394,8 +470,8 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
         'a traced function cannot make strings of values that only a run knows: call the layer outside',
         this.name,
       );
-    const strings = valuesOf(known).map((i) => at(i) as string);
-    return constant(strings, 'string', { shape: [...known.shape] });
+    const strings = Array.from(placesOf(known), (i) => withOov[i] as string);
+    return stringTensor(strings, known.shape);
   }
   #tokens(given: TensorLike): Tensor {
     const x = isStored(given) ? (given as unknown as Tensor) : toTensor(given);
@@ -460,11 +536,6 @@ function storedRows(x: Stored): Token[][] {
     rows[Number(ids[i])].push(token);
   });
   return rows;
-}
-
-function rowsOf<T>(values: readonly T[], count: number): T[][] {
-  const each = values.length / Math.max(1, count);
-  return Array.from({ length: count }, (_, i) => values.slice(i * each, (i + 1) * each));
 }
 
 function integerOf(line: string, layer: Layer): bigint {
@@ -568,8 +639,13 @@ export class StringLookup extends IndexLookup<string> {
   protected override get integers(): boolean {
     return false;
   }
-  protected override unknown(token: Token): bigint {
-    return binOf(token as string, this.numOovIndices, this.salt);
+  protected override setUnknown(
+    data: BigInt64Array<ArrayBuffer>,
+    tokens: Tensor,
+    numbers: Int32Array,
+    first: number,
+  ): void {
+    setBuckets(data, tokens, numbers, first, this.numOovIndices, hashBy(this.salt));
   }
   protected override unknowns(tokens: Tensor): Tensor {
     return portableBins(tokens, this.numOovIndices, this.salt);
@@ -597,10 +673,21 @@ export class IntegerLookup extends IndexLookup<bigint> {
   protected override get integers(): boolean {
     return true;
   }
-  protected override unknown(token: Token): bigint {
-    if (this.oovMethod === 'farmhash') return binOf(String(token), this.numOovIndices, this.salt);
-    const n = BigInt(this.numOovIndices);
-    return (((token as bigint) % n) + n) % n;
+  protected override setUnknown(
+    data: BigInt64Array<ArrayBuffer>,
+    tokens: Tensor,
+    numbers: Int32Array,
+    first: number,
+  ): void {
+    const { numOovIndices } = this;
+    if (this.oovMethod === 'farmhash') {
+      setBuckets(data, tokens, numbers, first, numOovIndices, hashBy(this.salt));
+      return;
+    }
+    const n = BigInt(numOovIndices);
+    const integers = hostValues(tokens) as BigInt64Array;
+    for (let i = 0; i < numbers.length; i++)
+      if ((numbers[i] as number) < 0) data[i] = ((((integers[i] as bigint) % n) + n) % n) + BigInt(first);
   }
   protected override unknowns(tokens: Tensor): Tensor {
     if (this.oovMethod === 'farmhash') return portableBins(tokens, this.numOovIndices, this.salt);

@@ -37,6 +37,7 @@ import { layerOptions } from '../weights.ts';
 import { type AdaptData, adaptBatches } from './adapt-data.ts';
 import { checkSparse, modes, sparseFlag } from './categories.ts';
 import { checkNoPath, type LookupMode, limit, placed, StringLookup } from './lookup.ts';
+import { type Tokenizing, TokenNumbers, TokenTally, tokenize } from './token-bytes.ts';
 
 /** How texts are made alike before they are split. */
 export type Standardize =
@@ -103,6 +104,14 @@ function portableCharacters(texts: Tensor): RaggedTensor {
 // As many numbers as there are lengths of n-grams.
 const MOST_WIDTHS = 2 ** 16;
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
+
+/** Indices of tokens, and where those of each row end. */
+interface RowsOfIndices {
+  readonly ids: Int32Array;
+  readonly ends: readonly number[];
+  /** What stands for no token. */
+  readonly mask: number;
+}
 
 /**
  * Texts as integers: made alike, split into tokens, and looked up. `adapt` finds the vocabulary; 0 pads, 1 stands for unknown tokens.
@@ -193,8 +202,8 @@ export class TextVectorization extends Layer {
     if (!isList) fail(this, `needs split to give a list of strings, got ${show(given)}`);
     return [...(given as Iterable<unknown>)].map((token) => this.#ownText(token, 'split'));
   }
-  /** The texts of a tensor, one of each row. @throws UnimplementedError where only a run of a traced function knows them */
-  #texts(given: TensorLike): string[][] {
+  /** A tensor of strings with values. @throws UnimplementedError where only a run of a traced function knows them */
+  #known(given: TensorLike): Tensor {
     const x = toTensor(given);
     if (x.dtype !== 'string') fail(this, `expects strings, got ${x.dtype}`);
     const known = knownTensor(x);
@@ -203,6 +212,11 @@ export class TextVectorization extends Layer {
         'a traced function knows strings only where they are its arguments or constants',
         this.name,
       );
+    return known;
+  }
+  /** The texts of a tensor, one of each row. @throws UnimplementedError where only a run of a traced function knows them */
+  #texts(given: TensorLike): string[][] {
+    const known = this.#known(given);
     const texts = known.strings();
     if (this.split === null) {
       const width = known.rank < 2 ? 1 : texts.length / Math.max(1, known.shape[0]);
@@ -210,9 +224,80 @@ export class TextVectorization extends Layer {
         texts.slice(i * width, (i + 1) * width).flatMap((text) => this.#split(text)),
       );
     }
-    if (known.rank > 2 || (known.rank === 2 && known.shape[1] !== 1))
-      fail(this, `expects texts of shape [batch] or [batch, 1], got ${showShape(known.shape)}`);
+    this.#textsOfRow(known);
     return texts.map((text) => this.#split(text));
+  }
+
+  /** How texts become tokens; null where functions of the program have a part in it. */
+  get #tokenizing(): Tokenizing | null {
+    const { standardize, split, ngrams } = this;
+    if (typeof standardize === 'function' || typeof split === 'function') return null;
+    return {
+      lower: standardize === 'lowerAndStripPunctuation' || standardize === 'lower',
+      punctuation: standardize === 'lowerAndStripPunctuation' || standardize === 'stripPunctuation',
+      split,
+      widths: typeof ngrams === 'number' ? upTo(ngrams) : ngrams,
+    };
+  }
+  /** How many texts of a tensor are one row of tokens. */
+  #textsOfRow(x: Tensor): number {
+    if (this.split === null) return x.rank < 2 ? 1 : x.size / Math.max(1, x.shape[0] as number);
+    if (x.rank > 2 || (x.rank === 2 && x.shape[1] !== 1))
+      fail(this, `expects texts of shape [batch] or [batch, 1], got ${showShape(x.shape)}`);
+    return 1;
+  }
+  /** The indices of the tokens of texts; null where it takes strings to find them. */
+  #indicesByBytes(given: TensorLike): RowsOfIndices | null {
+    const how = this.#tokenizing;
+    const x = this.#known(given);
+    const width = this.#textsOfRow(x);
+    const own = how === null ? null : this.#lookup.byBytes;
+    if (how === null || own === null) return null;
+    const { index, start, mask } = own;
+    // As there is one index of unknown tokens, that is the one before the first.
+    const found = new TokenNumbers(index, x.size, mask - start);
+    if (!tokenize(x, how, found)) return null;
+    const ids = found.numbers.subarray(0, found.count);
+    for (let i = 0; i < ids.length; i++) ids[i] = (ids[i] as number) + start;
+    const rows = width === 0 ? 0 : x.size / width;
+    return {
+      ids,
+      ends: Array.from({ length: rows }, (_, i) => found.ends[(i + 1) * width - 1] as number),
+      mask,
+    };
+  }
+  #raggedIndices({ ids, ends }: RowsOfIndices): Tensor {
+    const most = this.outputSequenceLength ?? Number.POSITIVE_INFINITY;
+    const sizes = ends.map((end, i) => Math.min(most, end - (ends[i - 1] ?? 0)));
+    const data = new BigInt64Array(sizes.reduce((n, size) => n + size, 0));
+    const words = new Int32Array(data.buffer);
+    let to = 0;
+    sizes.forEach((size, row) => {
+      const from = row === 0 ? 0 : (ends[row - 1] as number);
+      for (let i = 0; i < size; i++, to++) words[2 * to] = ids[from + i] as number;
+    });
+    const values = constant({ data, shape: [data.length], dtype: 'int64' });
+    return RaggedTensor.fromRowLengths(values, constant(sizes, 'int32').cast('int64'), {
+      validate: false,
+    }) as unknown as Tensor;
+  }
+  /** Rows of indices of one length. */
+  #padded({ ids, ends, mask }: RowsOfIndices): Tensor {
+    const sizes = ends.map((end, i) => end - (ends[i - 1] ?? 0));
+    const longest = sizes.reduce((n, size) => Math.max(n, size), 0);
+    const length = this.outputMode === 'int' ? (this.outputSequenceLength ?? longest) : longest;
+    const data = new BigInt64Array(ends.length * length);
+    const words = new Int32Array(data.buffer);
+    if (mask !== 0) words.fill(mask);
+    sizes.forEach((size, row) => {
+      const from = (ends[row] as number) - size;
+      const to = 2 * row * length;
+      for (let i = 0; i < Math.min(size, length); i++) {
+        words[to + 2 * i] = ids[from + i] as number;
+        words[to + 2 * i + 1] = (ids[from + i] as number) >> 31;
+      }
+    });
+    return constant({ data, shape: [ends.length, length], dtype: 'int64' });
   }
 
   /** Finds the vocabulary of texts, the most frequent tokens first. */
@@ -226,7 +311,18 @@ export class TextVectorization extends Layer {
   /** Counts the tokens of one batch of texts: what `adapt` does for each. `finalizeState` makes the vocabulary of all of them. */
   updateState(data: TensorLike | { readonly data: TensorLike }): void;
   updateState(data: TensorLike): void {
-    this.#lookup.count(this.#texts(toTensor(data)));
+    const x = this.#known(data);
+    const how = this.#tokenizing;
+    if (how !== null) {
+      const tally = new TokenTally(this.#textsOfRow(x));
+      if (tokenize(x, how, tally)) {
+        const { counts } = this.#lookup;
+        counts.addDocuments(tally.documents);
+        tally.forEach((token, count, documents) => counts.merge(token, count, documents));
+        return;
+      }
+    }
+    this.#lookup.count(this.#texts(x));
   }
   /** Forgets what `updateState` has counted; the vocabulary in use stays. */
   resetState(): void {
@@ -282,8 +378,14 @@ export class TextVectorization extends Layer {
     checkOne(this, inputs.shape);
     if (tracesForFile() && knownTensor(inputs) === null) return this.#inOps(inputs);
     if (!this.#splits) return this.#whole(inputs);
-    const rows = this.#texts(inputs);
     const single = toTensor(inputs).rank === 0;
+    const found = this.#indicesByBytes(inputs);
+    if (found !== null && this.ragged && !single) return this.#raggedIndices(found);
+    if (found !== null) {
+      const y = this.#lookup.encode(this.#padded(found));
+      return single ? y.squeeze(0) : y;
+    }
+    const rows = this.#texts(inputs);
     const longest = rows.reduce((n, row) => Math.max(n, row.length), 0);
     const length = this.outputMode === 'int' ? (this.outputSequenceLength ?? longest) : longest;
     if (this.ragged && !single) return this.#raggedRows(rows);
