@@ -1,5 +1,11 @@
 // Tables from keys to values, as preprocessing has them.
-import { type DType, FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
+import {
+  type DType,
+  dtypeTraits,
+  FailedPreconditionError,
+  InvalidArgumentError,
+  type TypedArray,
+} from '@eagre/backend';
 import { constant } from '../tensor/constant.ts';
 import { hostValues, stringTensor, Tensor, textsOf } from '../tensor/tensor.ts';
 import { type KeyIndex, keyIndexOf } from './key-index.ts';
@@ -133,16 +139,15 @@ export class LookupTable {
     const others = partsOf(missing);
     const each = partsOfEach(others, missing) * this.#width;
     const own = this.#values ?? others;
-    const out = partsLike(others, each * numbers.length);
     const step = missing.size === this.#width ? 0 : each;
-    if (each === 1 && step === 0)
-      for (let i = 0; i < numbers.length; i++) out[i] = numbers[i] < 0 ? others[0] : own[numbers[i]];
-    else
-      for (let i = 0; i < numbers.length; i++) {
-        const source = numbers[i] < 0 ? others : own;
-        const from = numbers[i] < 0 ? step * i : each * numbers[i];
-        for (let k = 0; k < each; k++) out[each * i + k] = source[from + k];
-      }
+    if (own instanceof Int32Array && others instanceof Int32Array)
+      return tensorOfParts(copied(numbers, own, others, each, step), this.valueDType, shape);
+    const out = partsLike(others, each * numbers.length);
+    for (let i = 0; i < numbers.length; i++) {
+      const number = numbers[i];
+      const from = number < 0 ? step * i : each * number;
+      for (let k = 0; k < each; k++) out[each * i + k] = number < 0 ? others[from + k] : own[from + k];
+    }
     return tensorOfParts(out, this.valueDType, shape);
   }
 
@@ -162,7 +167,7 @@ export class LookupTable {
   }
 }
 
-/** Elements as they are copied: texts, numbers, or the halves of integers of 64 bits. */
+/** Elements as they are copied: texts; what has 32 or 64 bits as one or two integers, so that one loop is for all of these; or other numbers. */
 interface Parts {
   [at: number]: string | number;
   readonly length: number;
@@ -171,15 +176,33 @@ interface Parts {
 function partsOf(x: Tensor): Parts {
   if (x.dtype === 'string') return textsOf(x) as Parts;
   const values = hostValues(x);
-  if (!(values instanceof BigInt64Array || values instanceof BigUint64Array)) return values as Parts;
-  return new Int32Array(values.buffer, values.byteOffset, 2 * values.length);
+  return values.BYTES_PER_ELEMENT < 4
+    ? (values as unknown as Parts)
+    : new Int32Array(values.buffer, values.byteOffset, values.byteLength / 4);
 }
 /** How many parts an element has. */
-const partsOfEach = (_: Parts, { dtype }: Tensor): number =>
-  dtype === 'int64' || dtype === 'uint64' ? 2 : dtype.startsWith('complex') ? 2 : 1;
+const partsOfEach = (parts: Parts, { dtype }: Tensor): number =>
+  parts instanceof Int32Array ? Math.max(1, dtypeTraits[dtype].bytes / 4) : 1;
 function partsLike(parts: Parts, count: number): Parts {
   if (Array.isArray(parts)) return new Array<string>(count);
   return new (parts.constructor as new (size: number) => Parts)(count);
+}
+/** The parts by the numbers of keys, `each` of a value, and those of `others`, `step` behind one another, where a number is negative. */
+function copied(
+  numbers: Int32Array,
+  own: Int32Array,
+  others: Int32Array,
+  each: number,
+  step: number,
+): Int32Array {
+  const out = new Int32Array(each * numbers.length);
+  for (let i = 0; i < numbers.length; i++) {
+    const number = numbers[i];
+    const from = number < 0 ? step * i : each * number;
+    const source = number < 0 ? others : own;
+    for (let k = 0; k < each; k++) out[each * i + k] = source[from + k];
+  }
+  return out;
 }
 /** The same parts, with room for so many. */
 function roomFor(own: Parts | null, like: Parts, count: number): Parts {
@@ -190,10 +213,12 @@ function roomFor(own: Parts | null, like: Parts, count: number): Parts {
 }
 function tensorOfParts(parts: Parts, dtype: DType, shape: readonly number[]): Tensor {
   if (dtype === 'string') return stringTensor(parts as unknown as string[], shape);
-  const isLong = dtype === 'int64' || dtype === 'uint64';
-  const { buffer } = parts as unknown as Int32Array<ArrayBuffer>;
-  const data = dtype === 'int64' ? new BigInt64Array(buffer) : isLong ? new BigUint64Array(buffer) : parts;
   const halves = dtype === 'float16' || dtype === 'bfloat16';
+  const type = halves ? Float32Array : dtypeTraits[dtype].array;
+  const data =
+    parts instanceof Int32Array
+      ? new (type as unknown as new (buffer: ArrayBufferLike) => TypedArray)(parts.buffer)
+      : parts;
   return halves
     ? constant(data as never, dtype, { shape })
     : constant({ data: data as never, shape: [...shape], dtype });

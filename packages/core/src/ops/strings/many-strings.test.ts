@@ -179,6 +179,33 @@ describe('fast ways', () => {
       expect((strings.unicodeEncode(points, 'UTF-16-BE') as Tensor).strings()[0]).toBe('\u0000a\u0000\udce9');
     }
   });
+  test('words of many texts are those of each', () => {
+    const parts = [
+      'é',
+      'naïve',
+      ' ',
+      '\t',
+      '日本語の',
+      '😀',
+      'a\u0001b',
+      'x'.repeat(40),
+      '\u007f',
+      'the',
+      '\n',
+      'é'.repeat(20),
+      '',
+    ];
+    for (const broken of ['', '\udcff']) {
+      const all = Array.from({ length: 300 }, (_, i) =>
+        Array.from({ length: i % 9 }, (_, j) => parts[(i * 7 + j * j + j * i) % parts.length]).join(
+          i % 3 === 0 ? ' ' : '',
+        ),
+      );
+      all[150] += broken;
+      const rows = (strings.split(constant(all)) as RaggedTensor).toList();
+      expect(rows).toEqual(all.map((text) => (strings.split(constant(text)) as Tensor).array()));
+    }
+  });
   test('n-grams of many widths', () => {
     const x = constant(['a', 'b', 'c']);
     expect(

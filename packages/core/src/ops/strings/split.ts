@@ -9,11 +9,11 @@ import { RaggedTensor } from '../../ragged/ragged-tensor.ts';
 import { dims } from '../../shapes/dims.ts';
 import { columnOf } from '../../sparse/sparse-base.ts';
 import type { TensorLike } from '../../tensor/convert.ts';
-import { stringTensor, type Tensor } from '../../tensor/tensor.ts';
+import { stringTensor, type Tensor, textsOf } from '../../tensor/tensor.ts';
 import { unsortedSegmentSum } from '../array/gather.ts';
-import { cutAsciiWords } from './ascii-words.ts';
 import { bytesOf, textOf } from './bytes.ts';
 import { onKnown, toStrings, toText } from './known-strings.ts';
+import { cutManyWords } from './many-words.ts';
 import { cutBetween, cutWords, type NgramsOptions, ngramsOf } from './parts.ts';
 import { type Pieces, SharedPieces } from './pieces.ts';
 import { denseLists, raggedLists, rowsLike } from './rows.ts';
@@ -42,7 +42,7 @@ export const split: NamedFunction<
       'StringSplit',
       (text, to) =>
         separator === '' ? cutWords(text, maxsplit, to) : cutBetween(text, separator, maxsplit, to),
-      { portable, fast: separator === '' && maxsplit < 0 ? cutAsciiWords : undefined },
+      { portable, fast: separator === '' && maxsplit < 0 ? cutManyWords : undefined },
     );
   },
 );
@@ -71,15 +71,15 @@ function partsOf(
   ways: {
     readonly portable?: (x: Tensor) => RaggedOrDense;
     /** Cuts the first texts, as many as it says. */
-    readonly fast?: (texts: readonly string[], to: SharedPieces, lengths: number[]) => number;
+    readonly fast?: (x: Tensor, to: SharedPieces, lengths: number[]) => number;
   } = {},
 ): RaggedOrDense {
   if (isRagged(input)) return input.withFlatValues(partsOf(input.flatValues, op, cut, ways) as RaggedTensor);
   const parts = (x: Tensor): RaggedOrDense => {
     const pieces = new SharedPieces();
-    const texts = x.strings();
+    const texts = textsOf(x);
     const lengths: number[] = [];
-    for (let i = ways.fast?.(texts, pieces, lengths) ?? 0; i < texts.length; i++) {
+    for (let i = ways.fast?.(x, pieces, lengths) ?? 0; i < texts.length; i++) {
       const before = pieces.count;
       cut(texts[i], pieces);
       lengths.push(pieces.count - before);

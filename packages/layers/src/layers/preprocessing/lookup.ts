@@ -470,7 +470,9 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
         'a traced function cannot make strings of values that only a run knows: call the layer outside',
         this.name,
       );
-    const strings = Array.from(placesOf(known), (i) => withOov[i] as string);
+    const places = placesOf(known);
+    const strings = new Array<string>(places.length);
+    for (let i = 0; i < strings.length; i++) strings[i] = withOov[places[i] as number] as string;
     return stringTensor(strings, known.shape);
   }
   #tokens(given: TensorLike): Tensor {
