@@ -73,6 +73,11 @@ export class LookupTable {
     const each = partsOfEach(given, values) * this.#width;
     const own = roomFor(this.#values, given, each * this.#keys.count);
     this.#values = own;
+    if (replaces && own instanceof Int32Array && given instanceof Int32Array) {
+      put(own, given, numbers, each);
+      this.#initialized = true;
+      return;
+    }
     const seen = replaces ? null : new Uint8Array(this.#keys.count).fill(1, 0, before);
     for (let i = 0; i < numbers.length; i++) {
       const to = each * numbers[i];
@@ -186,6 +191,11 @@ const partsOfEach = (parts: Parts, { dtype }: Tensor): number =>
 function partsLike(parts: Parts, count: number): Parts {
   if (Array.isArray(parts)) return new Array<string>(count);
   return new (parts.constructor as new (size: number) => Parts)(count);
+}
+/** Puts parts where the numbers of their keys say, `each` of a value. */
+function put(own: Int32Array, given: Int32Array, numbers: Int32Array, each: number): void {
+  for (let i = 0; i < numbers.length; i++)
+    for (let k = 0; k < each; k++) own[each * numbers[i] + k] = given[each * i + k];
 }
 /** The parts by the numbers of keys, `each` of a value, and those of `others`, `step` behind one another, where a number is negative. */
 function copied(

@@ -64,16 +64,20 @@ function scientific(x: number, precision: number): readonly [digits: string, pow
 function exponential(x: number, precision: number): string {
   const [digits, power] = scientific(x, precision);
   const mantissa = precision === 0 ? digits : `${digits[0]}.${digits.slice(1)}`;
-  return `${mantissa}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
+  return `${mantissa}${exponentOf(power)}`;
 }
+const exponentOf = (power: number): string =>
+  `e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
 
 function general(x: number, given: number): string {
   const precision = given === 0 ? 1 : given;
-  const [, power] = scientific(x, precision - 1);
-  const bare = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
-  if (power >= -4 && power < precision) return bare(fixed(x, precision - 1 - power));
-  const [mantissa, exponent] = exponential(x, precision - 1).split('e') as [string, string];
-  return `${bare(mantissa)}e${exponent}`;
+  const [digits, power] = scientific(x, precision - 1);
+  const bare = (text: string): string => (text.includes('.') ? text.replace(/\.?0*$/, '') : text);
+  // The digits are those that `fixed` would write.
+  if (power >= 0 && power < precision)
+    return bare(`${digits.slice(0, power + 1)}.${digits.slice(power + 1)}`);
+  if (power >= -4 && power < 0) return bare(`0.${'0'.repeat(-power - 1)}${digits}`);
+  return `${bare(`${digits[0]}.${digits.slice(1)}`)}${exponentOf(power)}`;
 }
 
 const notations = { f: fixed, e: exponential, g: general } as const;
