@@ -428,6 +428,39 @@ void one_hot(Args& a) {
   }
 }
 
+// The coordinates of what is not 0 among elements b … e - 1, which are written from `to` to `end`. Each is written, and kept or not, as
+// branches on random values cost more.
+template <class T> void nonzero_rows(const Tensor& x, const T* in, int64_t b, int64_t e, int64_t* to, const int64_t* end) {
+  const int rank = x.rank;
+  const int64_t inner = x.dims[rank - 1];
+  int64_t index[kMaxRank], rest = b;
+  for (int k = rank - 1; k >= 0; k--) {
+    index[k] = rest % x.dims[k];
+    rest /= x.dims[k];
+  }
+  for (int64_t i = b; i < e && to < end;) {
+    const int64_t stop = min64(e, i + inner - index[rank - 1]);
+    int64_t column = index[rank - 1];
+    if (rank == 1) {
+      for (; i < stop && to < end; i++, column++) {
+        *to = column;
+        to += in[i] != T(0);
+      }
+    } else {
+      for (; i < stop && to < end; i++, column++) {
+        for (int k = 0; k < rank - 1; k++) to[k] = index[k];
+        to[rank - 1] = column;
+        to += in[i] != T(0) ? rank : 0;
+      }
+    }
+    index[rank - 1] = 0;
+    for (int k = rank - 2; k >= 0; k--) {
+      if (++index[k] < x.dims[k]) break;
+      index[k] = 0;
+    }
+  }
+}
+
 void nonzero(Args& a) {
   Tensor x = a.tensor(), y = a.tensor();
   if (y.dtype != DType::i64 || y.rank != 2 || y.dims[1] != x.rank) fail(Code::internal, "the output must be int64 [n, rank]");
@@ -453,16 +486,8 @@ void nonzero(Args& a) {
     if (x.rank == 0) return;
     parallel_for(x.size, kChunk, [&](int64_t b, int64_t e) {
       int64_t* to = out + counts[b / kChunk] * x.rank;
-      for (int64_t i = b; i < e; i++) {
-        if (in[i] == T(0)) continue;
-        int64_t rest = i;
-        for (int k = x.rank - 1; k > 0; k--) {
-          to[k] = rest % x.dims[k];
-          rest /= x.dims[k];
-        }
-        to[0] = rest;
-        to += x.rank;
-      }
+      const int64_t next = b / kChunk + 1;
+      nonzero_rows(x, in, b, e, to, out + (next < chunks ? counts[next] : total) * x.rank);
     });
   });
 }

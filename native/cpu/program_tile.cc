@@ -340,8 +340,8 @@ Ready* make(const Program& p) {
 int64_t cost_of(Op op, DType operands) {
   bool wide = operands == DType::f64, integer = !wide && operands != DType::f32;
   switch (op) {
-    case Op::exp: case Op::log: case Op::tanh: case Op::sigmoid: case Op::erf: case Op::sin: case Op::cos:
-      return wide ? 60 : 3;
+    case Op::exp: case Op::log: case Op::sigmoid: case Op::sin: case Op::cos: return wide ? 12 : 3;
+    case Op::tanh: case Op::erf: return wide ? 60 : 3;
     case Op::expm1: case Op::log1p: case Op::tan: case Op::asin: case Op::acos: case Op::atan: case Op::sinh: case Op::cosh:
     case Op::asinh: case Op::acosh: case Op::atanh: case Op::softplus: case Op::erfc:
       return wide ? 120 : 12;
@@ -349,7 +349,8 @@ int64_t cost_of(Op op, DType operands) {
     case Op::div: case Op::floor_div: return integer ? 20 : 2;
     case Op::mod: return integer ? 20 : 60;
     case Op::sqrt: case Op::rsqrt: return 2;
-    case Op::erfinv: case Op::lgamma: case Op::digamma: case Op::atan2: return 150;
+    case Op::erfinv: case Op::lgamma: case Op::atan2: return wide ? 150 : 20;
+    case Op::digamma: return 150;
     default: return 1;
   }
 }

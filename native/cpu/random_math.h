@@ -61,25 +61,30 @@ struct Words {
   vu64 w[4];
 };
 
-// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3. SC 2011) of blocks first, first + 1
-// and so on. The multiplications of one vector wait for each other, so several vectors go side by side.
-template <int N> inline void philox(const Stream& s, uint64_t first, Words (&words)[N]) {
+// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3. SC 2011) of counters. The multiplications
+// of one vector wait for each other, so several vectors go side by side.
+template <int N> inline void philox_rounds(const uint64_t* keys, Words (&words)[N]) {
   const vu64 m0 = vu64{} + 0xD2511F53u, m1 = vu64{} + 0xCD9E8D57u;
+  for (int round = 0; round < 10; round++) {
+    for (int n = 0; n < N; n++) {
+      vu64(&w)[4] = words[n].w;
+      const vu64 p = multiply_low(w[0], m0), q = multiply_low(w[2], m1);
+      w[0] = (q >> 32) ^ w[1] ^ keys[2 * round];
+      w[2] = (p >> 32) ^ w[3] ^ keys[2 * round + 1];
+      w[1] = q;
+      w[3] = p;
+    }
+  }
+}
+
+// The words of blocks first, first + 1 and so on.
+template <int N> inline void philox(const Stream& s, uint64_t first, Words (&words)[N]) {
   for (int n = 0; n < N; n++) {
     vu64 block;
     for (int i = 0; i < kF64; i++) block[i] = first + static_cast<uint64_t>(n * kF64 + i);
     words[n] = {{block, block >> 32, vu64{} + s.c0, vu64{} + s.c1}};
   }
-  for (int round = 0; round < 10; round++) {
-    for (int n = 0; n < N; n++) {
-      vu64(&w)[4] = words[n].w;
-      const vu64 p = multiply_low(w[0], m0), q = multiply_low(w[2], m1);
-      w[0] = (q >> 32) ^ w[1] ^ s.keys[2 * round];
-      w[2] = (p >> 32) ^ w[3] ^ s.keys[2 * round + 1];
-      w[1] = q;
-      w[3] = p;
-    }
-  }
+  philox_rounds(s.keys, words);
 }
 
 // Integers below 2^52 as float64.
@@ -110,11 +115,9 @@ inline vf64 natural_log(vf64 x) {
   return e * 0x1.62e42fep-1 + (e * 0x1.f473de6af278fp-30 + (s * z * p + (s + s)));
 }
 
-// cos and sin of 2πb for b in [0, 1): Taylor series within an eighth of a turn, then the quarter.
-inline void circle(vf64 b, vf64& cosine, vf64& sine) {
-  const vf64 turns = b * 4.0;
-  const vf64 quarter = (turns + 0x1.8p52) - 0x1.8p52;  // the nearest integer, half to even
-  const vf64 t = (turns - quarter) * 1.5707963267948966, z = t * t;
+// cos and sin of t plus 0 … 3 quarters of a turn, for t within an eighth of one: Taylor series.
+inline void in_quarter(vf64 quarter, vf64 t, vf64& cosine, vf64& sine) {
+  const vf64 z = t * t;
   vf64 s = z * (1.0 / 355687428096000.0) - 1.0 / 1307674368000.0;
   s = z * s + 1.0 / 6227020800.0;
   s = z * s - 1.0 / 39916800.0;
@@ -139,9 +142,15 @@ inline void circle(vf64 b, vf64& cosine, vf64& sine) {
   sine = below ? -v : v;
 }
 
-// The quantile z of the normal distribution at 0.5 + q, for |q| <= erf(sqrt 2) / 2, where |z| <= 2.
-// Wichura: Algorithm AS 241, The percentage points of the normal distribution (PPND16). Applied Statistics 37, 1988.
-inline vf64 quantile(vf64 q) {
+// cos and sin of 2πb for b in [0, 1), by quarters of a turn.
+inline void circle(vf64 b, vf64& cosine, vf64& sine) {
+  const vf64 turns = b * 4.0;
+  const vf64 quarter = (turns + 0x1.8p52) - 0x1.8p52;  // the nearest integer, half to even
+  in_quarter(quarter, (turns - quarter) * 1.5707963267948966, cosine, sine);
+}
+
+// The quantile z of the normal distribution at 0.5 + q, for |q| <= 0.5 - exp(-25). Wichura: Algorithm AS 241, The percentage points of the normal distribution (PPND16). Applied Statistics 37, 1988.
+inline vf64 normal_quantile(vf64 q) {
   vf64 r = 0.180625 - q * q;
   vf64 n = r * 2509.0809287301227 + 33430.57558358813;
   n = n * r + 67265.7709270087;
@@ -179,9 +188,13 @@ inline vf64 quantile(vf64 q) {
   d = d * r + 2.053191626637759;
   d = d * r + 1.0;
   vf64 tail = n / d;
-  tail = tail > 2.0 ? vf64{} + 2.0 : tail;
   tail = q < 0.0 ? -tail : tail;
   return outer ? tail : middle;
+}
+// The same for |q| <= erf(sqrt 2) / 2, where |z| <= 2.
+inline vf64 quantile(vf64 q) {
+  const vf64 z = normal_quantile(q);
+  return z > 2.0 ? vf64{} + 2.0 : z < -2.0 ? vf64{} - 2.0 : z;
 }
 
 }  // namespace

@@ -6,8 +6,7 @@
 #include "../runtime/programs.h"
 #include "half.h"
 #include "program_tile.h"
-#include "special.h"
-#include "vecmath64.h"
+#include "special_vectors.h"
 
 // The loops below read and write the same index only, so exact aliasing of input and output is harmless.
 
@@ -317,15 +316,31 @@ template <vf32 (*f)(vf32, vf32)> void vector_row2(const void* a, const void* b, 
               [](vf32 x, vf32 y) { return f(x, y); });
 }
 
-// float32 functions that have a vector form.
+template <vf64 (*f)(vf64)> void double_row(const void* a, const void*, const void*, void* out, int64_t n) {
+  const double* x = static_cast<const double*>(a);
+  double* y = static_cast<double*>(out);
+  int64_t i = 0;
+  for (; i + kF64 <= n; i += kF64) *reinterpret_cast<vf64u*>(y + i) = f(*reinterpret_cast<const vf64u*>(x + i));
+  if (i == n) return;
+  vf64 rest = vf64{} + 1.0;
+  std::memcpy(&rest, x + i, static_cast<size_t>(n - i) * 8);
+  rest = f(rest);
+  std::memcpy(y + i, &rest, static_cast<size_t>(n - i) * 8);
+}
+
+// Functions that have a vector form.
 inline void fill_vector_rows(Rows& rows) {
 #define EAGRE_VECTOR(name) rows.op[static_cast<int>(Op::name)][number_of(DType::f32)] = vector_row<EAGRE_ISA::name>;
   EAGRE_VECTOR(exp) EAGRE_VECTOR(expm1) EAGRE_VECTOR(log) EAGRE_VECTOR(log1p) EAGRE_VECTOR(sigmoid) EAGRE_VECTOR(softplus)
   EAGRE_VECTOR(sin) EAGRE_VECTOR(cos) EAGRE_VECTOR(tan) EAGRE_VECTOR(asin) EAGRE_VECTOR(acos) EAGRE_VECTOR(atan)
   EAGRE_VECTOR(sinh) EAGRE_VECTOR(cosh) EAGRE_VECTOR(tanh) EAGRE_VECTOR(asinh) EAGRE_VECTOR(acosh) EAGRE_VECTOR(atanh)
-  EAGRE_VECTOR(erf) EAGRE_VECTOR(erfc)
+  EAGRE_VECTOR(erf) EAGRE_VECTOR(erfc) EAGRE_VECTOR(erfinv) EAGRE_VECTOR(lgamma)
 #undef EAGRE_VECTOR
+#define EAGRE_DOUBLE(name) rows.op[static_cast<int>(Op::name)][number_of(DType::f64)] = double_row<EAGRE_ISA::name##_full>;
+  EAGRE_DOUBLE(exp) EAGRE_DOUBLE(log) EAGRE_DOUBLE(sigmoid) EAGRE_DOUBLE(sin) EAGRE_DOUBLE(cos)
+#undef EAGRE_DOUBLE
   rows.op[static_cast<int>(Op::pow)][number_of(DType::f32)] = vector_row2<EAGRE_ISA::pow>;
+  rows.op[static_cast<int>(Op::atan2)][number_of(DType::f32)] = vector_row2<EAGRE_ISA::atan2>;
 }
 
 // bool shares the byte functions; which of them it may use was checked when the program was compiled.

@@ -23,6 +23,7 @@ import { kernels as matmul } from './matmul.ts';
 import { kernels as moments } from './moments.ts';
 import { kernels as moves } from './moves.ts';
 import { kernels as optimizers } from './optimizers.ts';
+import { kernels as philoxNumbers } from './philox-numbers.ts';
 import { kernels as pool2d } from './pool2d.ts';
 import { kernels as random } from './random.ts';
 import { kernels as reduce } from './reduce.ts';
@@ -32,6 +33,7 @@ import { compileScalar } from './scalar.ts';
 import { kernels as scan } from './scan.ts';
 import { kernels as softmax } from './softmax.ts';
 import { kernels as sort } from './sort.ts';
+import { kernels as specialFunction } from './special-function.ts';
 import { kernels as svd } from './svd.ts';
 
 /** What V8 says of arrays and buffers that it cannot make, as one of our errors. */
@@ -65,6 +67,7 @@ const kernels: Partial<Record<KernelName, Kernel>> = Object.fromEntries(
     ...moments,
     ...moves,
     ...optimizers,
+    ...philoxNumbers,
     ...pool2d,
     ...random,
     ...reduce,
@@ -73,6 +76,7 @@ const kernels: Partial<Record<KernelName, Kernel>> = Object.fromEntries(
     ...scan,
     ...softmax,
     ...sort,
+    ...specialFunction,
     ...svd,
   }).map(([name, kernel]) => [name, exhaustible(kernel)]),
 );

@@ -39,6 +39,18 @@ export const kernelAttrs = {
    * lies, is one more. Atomic: no two threads get the same counter.
    */
   NextDraw: [],
+  /**
+   * source (uint64 [3]: a key, and a counter of 128 bits, its low half first), parameters → y: what TensorFlow's stateless ops make of
+   * Philox4x32-10 (philox-stream.ts). `kind` is a place in `philoxKinds`, which says what y and the parameters are. Logarithms, sines and powers of float64
+   * are rounded to float32, so backends differ in the last bit of one number in 2^26 or fewer.
+   */
+  PhiloxNumbers: ['kind'],
+
+  /**
+   * x0, x1, … → y, floating, all of one size: a function of them, element by element, computed in float64. `function` is a place in
+   * `specialFunctions` (special-numbers.ts).
+   */
+  SpecialFunction: ['function'],
 
   // ---- moving values (every dtype)
   /** x → y of the same size. */
@@ -278,6 +290,26 @@ export const kernelAttrs = {
 /** What MapReduce can make of a run of elements, by number (native/cpu/map_reduce.cc has the same). Mean is for floats. */
 export const mapReductions = [null, 'Sum', 'Mean', 'Prod', 'Max', 'Min', 'All', 'Any'] as const;
 
+/**
+ * The distributions of PhiloxNumbers (native/cpu/philox.cc has the same list). Those without parameters: `uniform` (float32, float64), `normal` and
+ * `truncatedNormal` (float32), `bits` (int32, uint32, int64, uint64). With parameters: `integers` (the same dtypes; int64 [2], the bits of two bounds, the
+ * first below the second), `gamma` (float32; float64 [n] of alphas), `poisson` (float32, float64, int32, int64; float64 [n] of rates), `binomial` (the
+ * same; float64 [2, n], counts of attempts and their probabilities). Sample s of parameter i is y[s · n + i].
+ */
+export const philoxKinds = [
+  'uniform',
+  'normal',
+  'truncatedNormal',
+  'bits',
+  'integers',
+  'gamma',
+  'poisson',
+  'binomial',
+] as const;
+
+/** The functions of SpecialFunction (native/cpu/special_numbers.cc has the same list). */
+export const specialFunctions = ['igamma', 'igammac', 'igammaGradA', 'betainc', 'zeta', 'polygamma'] as const;
+
 export type KernelName = keyof typeof kernelAttrs;
 
 /** The kernels that take complex numbers by themselves: as pairs of floats, in one more axis. */
@@ -316,6 +348,8 @@ const dtypesOf: { readonly [name in KernelName]?: readonly NumericDType[] } = {
   TruncatedNormal: ['uint64'],
   RandomUniformInt: ['uint64'],
   NextDraw: ['uint64'],
+  PhiloxNumbers: ['uint64'],
+  SpecialFunction: floats,
   Iota: wide,
   MirrorPadGrad: numbers,
   ScatterNd: wide,
@@ -408,6 +442,7 @@ const outputDTypes: { readonly [name in KernelName]?: readonly (DType | 'any' | 
   RandomNormal: ['any'],
   TruncatedNormal: ['any'],
   RandomUniformInt: ['any'],
+  PhiloxNumbers: ['any'],
   OneHot: ['any'],
   ArgMax: ['any'],
   ArgMin: ['any'],
@@ -421,6 +456,7 @@ const othersIn: { readonly [name in KernelName]?: number } = {
   Gather: 1,
   GatherGrad: 1,
   GatherNd: 1,
+  PhiloxNumbers: 1,
   ScatterNd: 1,
   SetRow: 1,
   MaxPoolGrad: 1,

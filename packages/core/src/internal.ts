@@ -1,6 +1,6 @@
 /** What Eagre's other packages build on. No promise is made to anyone else: names here change without notice. */
 
-export { fileError } from '@eagre/backend';
+export { fileError, Philox } from '@eagre/backend';
 export type { IntegerLike, IntegersLike, ShapeLike } from './arguments/argument-kinds.ts';
 export * as kind from './arguments/argument-kinds.ts';
 export {
@@ -281,7 +281,6 @@ export {
   writeDraw,
 } from './random/draws.ts';
 export { logGamma } from './random/gamma.ts';
-export { Philox } from './random/philox.ts';
 export { StreamGenerator } from './random/random.ts';
 export { determinism, seeds } from './random/seeds.ts';
 export {

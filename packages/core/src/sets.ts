@@ -10,7 +10,7 @@ import { checkFlag, sameShape, showShape } from './shapes/shape.ts';
 import { SparseTensor } from './sparse/sparse-tensor.ts';
 import { constant } from './tensor/constant.ts';
 import { type TensorLike, toTensor } from './tensor/convert.ts';
-import type { Tensor } from './tensor/tensor.ts';
+import { type Tensor, viewOf } from './tensor/tensor.ts';
 
 /** A set in each row of the last axis: of a tensor, or of a sparse one, whose indices are in order. */
 export type SetsLike = TensorLike | SparseTensor;
@@ -26,13 +26,15 @@ interface Sets {
 }
 
 const inOrder = (a: TableItem, b: TableItem): number =>
-  typeof a === 'string' || typeof b === 'string'
-    ? compareTexts(String(a), String(b))
-    : a < b
-      ? -1
-      : a > b
-        ? 1
-        : 0;
+  typeof a === 'number' && typeof b === 'number'
+    ? a - b
+    : typeof a === 'string' || typeof b === 'string'
+      ? compareTexts(String(a), String(b))
+      : a < b
+        ? -1
+        : a > b
+          ? 1
+          : 0;
 
 const isSparse = (value: SetsLike): value is SparseTensor => value instanceof SparseTensor;
 
@@ -50,12 +52,22 @@ function partsOf(value: SetsLike, what: string, op: string): readonly Tensor[] {
   return parts;
 }
 
-function setsIn(parts: readonly Tensor[], what: string, op: string): Sets {
+/** Whether the elements of sets are integers of int64 that are exact as numbers, which compare many times as fast as bigints. */
+function areExact(parts: readonly Tensor[]): boolean {
+  const values = parts[1] ?? (parts[0] as Tensor);
+  if (values.dtype !== 'int64') return false;
+  const view = viewOf(values) as BigInt64Array;
+  for (let i = 0; i < view.length; i++) if (!Number.isSafeInteger(Number(view[i]))) return false;
+  return true;
+}
+
+function setsIn(parts: readonly Tensor[], what: string, op: string, exact: boolean = areExact(parts)): Sets {
+  const read = (t: Tensor): readonly TableItem[] => (exact ? itemsOf(t).map(Number) : itemsOf(t));
   const [first, values, denseShape] = parts;
   if (values === undefined) {
     const outer = first.shape.slice(0, -1);
     const n = first.shape.at(-1) as number;
-    const items = itemsOf(first);
+    const items = read(first);
     const count = outer.reduce((product, size) => product * size, 1);
     return {
       dtype: first.dtype,
@@ -68,10 +80,12 @@ function setsIn(parts: readonly Tensor[], what: string, op: string): Sets {
     throw new InvalidArgumentError(`${what} must have at least two axes, got [${shape}]`, op);
   const outer = shape.slice(0, -1);
   const rows: TableItem[][] = Array.from({ length: outer.reduce((n, size) => n * size, 1) }, () => []);
-  const places = itemsOf(first).map(Number);
-  itemsOf(values).forEach((value, i) => {
-    const at = places.slice(i * shape.length, (i + 1) * shape.length - 1);
-    rows[at.reduce((place, index, axis) => place * (outer[axis] as number) + index, 0)].push(value);
+  const places = Float64Array.from(viewOf(first) as ArrayLike<number | bigint>, Number);
+  read(values).forEach((value, i) => {
+    let row = 0;
+    for (let axis = 0; axis < outer.length; axis++)
+      row = row * (outer[axis] as number) + places[i * shape.length + axis];
+    rows[row].push(value);
   });
   return { dtype: values.dtype, outer, rows };
 }
@@ -83,8 +97,10 @@ function combined(a: SetsLike, b: SetsLike, validate: boolean, op: string, combi
   // As in TensorFlow, where a sparse one comes last.
   const [x, y] = [partsOf(a, 'a', op), partsOf(b, 'b', op)];
   return onKnown(op, [...x, ...y], (...known) => {
-    const first = setsIn(known.slice(0, x.length), 'a', op);
-    const second = setsIn(known.slice(x.length), 'b', op);
+    // Numbers and bigints are never equal, so that both sets have one kind.
+    const exact = [known.slice(0, x.length), known.slice(x.length)].every(areExact);
+    const first = setsIn(known.slice(0, x.length), 'a', op, exact);
+    const second = setsIn(known.slice(x.length), 'b', op, exact);
     if (first.dtype !== second.dtype || !sameShape(first.outer, second.outer))
       throw new InvalidArgumentError(
         `a and b must have one dtype and agree in all axes but the last, got ${first.dtype} ${showShape(first.outer)} and ${second.dtype} ${showShape(second.outer)}`,
@@ -102,20 +118,26 @@ function sparseOf(
   outer: readonly number[],
   dtype: DType,
 ): SparseTensor {
-  const indices = rows.flatMap((row, i) => {
-    const at: number[] = [];
+  const values = rows.flat();
+  const rank = outer.length + 1;
+  const indices = new BigInt64Array(values.length * rank);
+  let place = 0;
+  rows.forEach((row, i) => {
+    const at = outer.map(() => 0n);
     for (let axis = outer.length - 1, rest = i; axis >= 0; axis--) {
-      at.unshift(rest % (outer[axis] as number));
+      at[axis] = BigInt(rest % (outer[axis] as number));
       rest = Math.floor(rest / (outer[axis] as number));
     }
-    return row.map((_, k) => [...at, k]);
+    for (let k = 0; k < row.length; k++) {
+      for (const index of at) indices[place++] = index;
+      indices[place++] = BigInt(k);
+    }
   });
-  const values = rows.flat();
   const sizes = [...outer, Math.max(0, ...rows.map((row) => row.length))];
   return SparseTensor.of({
     indices: constant({
-      data: BigInt64Array.from(indices.flat(), BigInt),
-      shape: [indices.length, sizes.length],
+      data: indices,
+      shape: [values.length, rank],
       dtype: 'int64',
     }),
     values: tensorOfItems(values, dtype, [values.length]),

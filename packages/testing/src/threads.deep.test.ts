@@ -7,6 +7,8 @@ import {
   encodeScalarProgram,
   type KernelName,
   type NumericDType,
+  philoxKinds,
+  specialFunctions,
 } from '@eagre/backend';
 import { nativeBackend } from '@eagre/backend-native';
 import { constant, type Tensor, withBackend } from '@eagre/core';
@@ -249,6 +251,35 @@ const cases: Readonly<Record<Exclude<KernelName, 'NextDraw'>, () => Case[]>> = {
   RandomNormal: draws({ mean: 1, stddev: 2 }, 'float32', 'float64'),
   TruncatedNormal: draws({ mean: 1, stddev: 2 }, 'float32', 'float64'),
   RandomUniformInt: draws({ low: 3, high: 1000 }, 'int32', 'int64', 'uint8'),
+  PhiloxNumbers: () => {
+    const list = (dtype: NumericDType, shape: Shape, ...items: (number | bigint)[]): Tensor =>
+      withBackend('native', () => constant(items as number[], dtype, { shape }));
+    const source = list('uint64', [3], 5n, 2n ** 64n - 9n, 7n);
+    const parameters: Readonly<Record<string, Tensor>> = {
+      integers: list('int64', [2], -3n, 1000n),
+      gamma: list('float64', [3], 0.4, 7.5, 2),
+      poisson: list('float64', [3], 0.7, 9, 300),
+      binomial: list('float64', [2, 3], 5, 100, 40, 0.2, 0.6, 0.9),
+    };
+    return philoxKinds.map((kind, i): Case => {
+      const given = parameters[kind];
+      const dtype = kind === 'bits' || kind === 'integers' ? 'int64' : 'float32';
+      return {
+        inputs: given === undefined ? [source] : [source, given],
+        outputs: [[dtype, [300_003]]],
+        attrs: { kind: i },
+      };
+    });
+  },
+  SpecialFunction: () =>
+    specialFunctions.map((name, i): Case => {
+      const x = positive(3001);
+      return {
+        inputs: name === 'betainc' ? [x, positive(3001), positive(3001)] : [positive(3001).add(1), x],
+        outputs: [['float32', [3001]]],
+        attrs: { function: i },
+      };
+    }),
   Copy: () => [unary(float(300_001), [300_001])],
   Bitcast: () => [unary(float(300_001), [300_001])],
   Transpose: () => [

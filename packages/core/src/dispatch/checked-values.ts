@@ -1,5 +1,6 @@
 // Checks of values: at once where they are known, else at each run of the function that is being traced.
 import { constant } from '../tensor/constant.ts';
+import { numbersOf } from '../tensor/integer-scan.ts';
 import { type Tensor, viewOf } from '../tensor/tensor.ts';
 import { context } from './context.ts';
 import { atRunTime, type PortableForm } from './host.ts';
@@ -8,7 +9,7 @@ import { knownTensor } from './symbolic.ts';
 
 /** The integers of a tensor with values. */
 export function integersOf(t: Tensor): number[] {
-  return Array.from(viewOf(t) as ArrayLike<number | bigint>, Number);
+  return numbersOf(viewOf(t));
 }
 
 /**

@@ -9,6 +9,7 @@ import {
   type Kernel,
   type KernelAttrs,
   type KernelName,
+  MAX_RANK,
   type NumericDType,
   partsOf,
   placedKernel,
@@ -147,6 +148,29 @@ function withoutNumbers(attrs: KernelAttrs): KernelAttrs {
 // Of ScatterNd: those that keep the larger or smaller value.
 const ORDERED = 3;
 
+type Lists = Readonly<Record<string, readonly number[]>>;
+/** Of kernels with lists that have an item for each axis, what stands for that of the parts. */
+const itemsOfParts: { readonly [name in KernelName]?: (rank: number) => Readonly<Record<string, number>> } = {
+  Transpose: (rank) => ({ perm: rank }),
+  Pad: () => ({ before: 0, after: 0 }),
+  MirrorPadGrad: () => ({ before: 0, after: 0 }),
+  Slice: () => ({ begin: 0, strides: 1 }),
+  SliceGrad: () => ({ begin: 0, strides: 1 }),
+};
+
+/** The attributes for tensors with the parts in one more axis, the last; null where there are none: where a number stands for all of a result. */
+function attrsOfPairs(
+  name: KernelName,
+  attrs: KernelAttrs,
+  inputs: readonly TensorRef[],
+): KernelAttrs | null {
+  if (name === 'Fill' || name === 'OneHot' || (name === 'Pad' && attrs['value'] !== 0)) return null;
+  const items = itemsOfParts[name]?.(inputs[0].shape.length);
+  if (items === undefined) return attrs;
+  const lists = Object.entries(items).map(([key, item]) => [key, [...(attrs as Lists)[key], item]] as const);
+  return { ...attrs, ...Object.fromEntries(lists) };
+}
+
 /** (a, b, c, d) → a − b and c + d. */
 function differenceAndSum(backend: Backend, dtype: NumericDType): Kernel {
   return scalarKernel(backend, `a - b, c + d ${dtype}`, () =>
@@ -190,7 +214,7 @@ export function complexKernel(
     return (inputs, outputs, attrs) =>
       kernel(inputs.map(pairs), outputs.map(pairs), { ...attrs, complex: true });
   if (!linear.has(name)) return undefined;
-  return withParts(backend, (parts, inputs, outputs, attrs) => {
+  const byParts = withParts(backend, (parts, inputs, outputs, attrs) => {
     if (name === 'ScatterNd' && (attrs.mode as number) >= ORDERED)
       throw new UnimplementedError('complex numbers have no order, so none is the larger one');
     const made = outputs.map((t) => (hasParts(t) ? [parts.fresh(t), parts.fresh(t)] : [t, t]));
@@ -206,4 +230,16 @@ export function complexKernel(
       if (hasParts(t)) parts.put(t, made[i][0], made[i][1]);
     });
   });
+  return (inputs, outputs, attrs) => {
+    const all = [...inputs, ...outputs];
+    // Both parts at once, which copies nothing, where kernels take so many axes.
+    const own =
+      all.some((t) => t.shape.length >= MAX_RANK) ||
+      (name === 'ScatterNd' && (attrs.mode as number) >= ORDERED)
+        ? null
+        : attrsOfPairs(name, attrs, inputs);
+    if (own === null) byParts(inputs, outputs, attrs);
+    else if (backend !== symbolic || !all.some((t) => hasUnknown(t.shape)))
+      kernel(inputs.map(pairs), outputs.map(pairs), own);
+  };
 }

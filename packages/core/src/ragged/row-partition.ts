@@ -12,7 +12,7 @@ import { dims, toShape } from '../shapes/dims.ts';
 import { hostDims, sizeValue } from '../shapes/sizes.ts';
 import { constant } from '../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
-import { Tensor, viewOf } from '../tensor/tensor.ts';
+import { Tensor } from '../tensor/tensor.ts';
 
 /** The integer dtypes that positions of rows may have. */
 export type SplitsDType = 'int32' | 'int64';
@@ -97,7 +97,7 @@ export function placesInRows(lengths: Tensor): { readonly rows: Tensor; readonly
 /** The integers of a tensor where they are known now, else null. */
 export function knownIntegers(t: Tensor): number[] | null {
   const known = knownTensor(t);
-  return known === null ? null : Array.from(viewOf(known) as ArrayLike<number | bigint>, Number);
+  return known === null ? null : integersOf(known);
 }
 
 /** @throws InvalidArgumentError for splits that are none of so many values. */

@@ -1,6 +1,7 @@
 // The random stream of one call: two words, which the call draws.
+
+import { Philox } from '@eagre/backend';
 import { hostValues, type Tensor } from '../tensor/tensor.ts';
-import { Philox } from './philox.ts';
 import { type SeedSource, uniform } from './random.ts';
 
 /** The words of the stream of one call, int32 [2]. */

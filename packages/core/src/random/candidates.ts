@@ -1,4 +1,6 @@
 // Candidate samplers: a few classes of many, and how often each class is expected among them.
+
+import type { Philox } from '@eagre/backend';
 import { InvalidArgumentError } from '@eagre/backend';
 import * as kind from '../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../arguments/arguments.ts';
@@ -17,7 +19,6 @@ import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { checkListSize } from '../tensor/list-size.ts';
 import { hostValues, type Tensor } from '../tensor/tensor.ts';
 import { streamOfWords, wordsOfCall } from './call-stream.ts';
-import type { Philox } from './philox.ts';
 import type { SeedSource } from './random.ts';
 import { seeds } from './seeds.ts';
 

@@ -1,36 +1,41 @@
-// TensorFlow's stateless random ops: numbers that are functions of a key and a counter. The host computes them, by `philox.ts`.
+// TensorFlow's stateless random ops: numbers that are functions of a key and a counter. The host computes them, by a kernel of its own.
 import {
   type DType,
+  fillNormal,
+  fillTruncated,
+  fillUniform,
+  forEachSample,
+  gammaNumber,
+  hostOf,
   InternalError,
   InvalidArgumentError,
-  isHalf,
+  mixedSeed,
+  type Philox,
+  philoxKinds,
   ResourceExhaustedError,
+  shuffleBy,
+  streamOf,
 } from '@eagre/backend';
-import { type Attrs, defineOp, execute, execute1, type Op, type OutputSpec } from '../dispatch/op.ts';
+import { currentBackend } from '../dispatch/context.ts';
+import {
+  type Attrs,
+  copyTo,
+  defineOp,
+  execute,
+  execute1,
+  kernelFor,
+  type Op,
+  type OutputSpec,
+} from '../dispatch/op.ts';
 import { type Sample, type SampleInput, uniform, values } from '../dispatch/samples.ts';
 import { gather } from '../ops/array/array.ts';
 import { stack } from '../ops/array/join.ts';
-import { logGammaOf } from '../ops/elementwise/host-numbers.ts';
 import { dimsOf } from '../shapes/dims.ts';
 import { checkShape, type Shape, sizeOf } from '../shapes/shape.ts';
 import { sizeValue } from '../shapes/sizes.ts';
 import { toTensor } from '../tensor/convert.ts';
 import { checkListSize } from '../tensor/list-size.ts';
-import { emptyTensor, hostValues, setValues, spaceOf, type Tensor, uploaded } from '../tensor/tensor.ts';
-import {
-  binomialNumber,
-  fillNormal,
-  fillTruncated,
-  fillUniform,
-  forEachLong,
-  forEachWord,
-  gammaNumber,
-  mixedSeed,
-  type Philox,
-  poissonNumber,
-  shuffleBy,
-  streamOf,
-} from './philox.ts';
+import { emptyTensor, hostValues, setValues, type Tensor } from '../tensor/tensor.ts';
 
 /** A key, uint64 [1], and a counter, uint64 [2]. */
 export type KeyAndCounter = readonly [key: Tensor, counter: Tensor];
@@ -85,10 +90,51 @@ function sizesTensor(shape: Shape): Tensor {
   return stack(sizes.map((d) => toTensor(sizeValue(d, 'int32'), 'int32')));
 }
 
-/** Where the numbers of a result go: floats of 16 bits by way of float64. */
-type Numbers = Float32Array | Float64Array | Int32Array | Uint32Array | BigInt64Array | BigUint64Array;
-/** Fills the numbers of a result, of which the inputs behind key and counter are parameters. */
-type Fill = (stream: Philox, out: Numbers, dtype: DType, parameters: readonly Tensor[]) => void;
+type Kind = (typeof philoxKinds)[number];
+
+/** Where random numbers come from, and what a draw is of. */
+interface Source {
+  readonly key: bigint;
+  readonly counter: readonly bigint[];
+}
+
+// What kernels draw; other dtypes are drawn in TypeScript, where the last bit of float64 is JavaScript's.
+const kernelDTypes: Readonly<Record<Kind, readonly DType[]>> = {
+  uniform: ['float32', 'float64'],
+  normal: ['float32'],
+  truncatedNormal: ['float32'],
+  bits: ['int32', 'uint32', 'int64', 'uint64'],
+  integers: ['int32', 'uint32', 'int64', 'uint64'],
+  gamma: ['float32'],
+  poisson: ['float32', 'float64', 'int32', 'int64'],
+  binomial: ['float32', 'float64', 'int32', 'int64'],
+};
+
+/** Numbers that a kernel of the host draws. */
+function byKernel(
+  kind: Kind,
+  { key, counter }: Source,
+  dtype: DType,
+  sizes: Shape,
+  parameters?: Float64Array | BigInt64Array,
+): Tensor {
+  const host = hostOf(currentBackend());
+  const tensorOf = (values: ArrayLike<number | bigint>, of: DType): Tensor =>
+    setValues(emptyTensor(of, [values.length], values.length, host), values);
+  const inputs = [tensorOf([key, ...counter], 'uint64')];
+  if (parameters !== undefined)
+    inputs.push(tensorOf(parameters, parameters instanceof Float64Array ? 'float64' : 'int64'));
+  const out = emptyTensor(dtype, sizes, sizeOf(sizes), host);
+  kernelFor(host, 'PhiloxNumbers', inputs)(inputs, [out], { kind: philoxKinds.indexOf(kind) });
+  for (const input of inputs) input.dispose();
+  if (host === currentBackend()) return out;
+  const moved = copyTo(out, currentBackend());
+  out.dispose();
+  return moved;
+}
+
+/** Floats of a dtype that kernels do not draw. */
+type Fill = (stream: Philox, out: Float64Array, dtype: DType) => void;
 
 const infer = (_: readonly Tensor[], { dtype, shape }: Attrs): OutputSpec => ({
   dtype: dtype as DType,
@@ -105,24 +151,29 @@ function sizesOf(input: Tensor, attrs: Attrs, name: string): Shape {
 
 /** Declares an op whose inputs are a shape, a key, a counter and parameters; `dtype` is an attribute or that of the parameters. */
 /* @__NO_SIDE_EFFECTS__ */
-function define(name: string, fill: Fill, samples: () => readonly Sample[]): Op {
+function define(
+  name: string,
+  kind: Kind,
+  samples: () => readonly Sample[],
+  parametersOf?: (inputs: readonly Tensor[], size: number) => Float64Array | BigInt64Array,
+  fill?: (parameters?: Float64Array) => Fill,
+): Op {
   return defineOp({
     name,
     infer,
-    host: ([shape, key, counter, ...parameters], attrs) => {
+    host: ([shape, key, counter, ...inputs], attrs) => {
       const dtype = attrs['dtype'] as DType;
       const sizes = sizesOf(shape, attrs, name);
       const size = sizeOf(sizes);
+      const source = { key: bigints(key)[0] as bigint, counter: bigints(counter) };
+      const parameters = parametersOf?.(inputs, size);
+      if (fill === undefined || kernelDTypes[kind].includes(dtype))
+        return [byKernel(kind, source, dtype, sizes, parameters)];
+      // Which tells of too many before JavaScript does.
       const result = emptyTensor(dtype, sizes, size);
-      const stream = streamOf(bigints(key)[0] as bigint, bigints(counter));
-      if (isHalf(dtype)) {
-        const out = new Float64Array(size);
-        fill(stream, out, dtype, parameters);
-        return [setValues(result, out)];
-      }
-      const out = spaceOf(result);
-      fill(stream, out as Numbers, dtype, parameters);
-      return [uploaded(result, out)];
+      const out = new Float64Array(size);
+      fill(parameters as Float64Array)(streamOf(source.key, source.counter), out, dtype);
+      return [setValues(result, out)];
     },
     notDifferentiable,
     samples,
@@ -133,60 +184,39 @@ const ofDTypes = (...dtypes: readonly DType[]): readonly Sample[] =>
   dtypes.map((dtype) => ({ inputs: [shapeSample, ...keySamples], attrs: { dtype, shape: [3, 5] } }));
 
 /** Uniform floats from 0 to 1. */
-export const uniformOp: Op = /* @__PURE__ */ define('StatelessRandomUniformV2', fillUniform as Fill, () =>
-  ofDTypes('float32', 'float64', 'float16'),
+export const uniformOp: Op = /* @__PURE__ */ define(
+  'StatelessRandomUniformV2',
+  'uniform',
+  () => ofDTypes('float32', 'float64', 'float16'),
+  undefined,
+  () => fillUniform,
 );
 /** Normally distributed floats. */
-export const normalOp: Op = /* @__PURE__ */ define('StatelessRandomNormalV2', fillNormal as Fill, () =>
-  ofDTypes('float32', 'float64'),
+export const normalOp: Op = /* @__PURE__ */ define(
+  'StatelessRandomNormalV2',
+  'normal',
+  () => ofDTypes('float32', 'float64'),
+  undefined,
+  () => fillNormal,
 );
 /** Normally distributed floats within two deviations. */
 export const truncatedOp: Op = /* @__PURE__ */ define(
   'StatelessTruncatedNormalV2',
-  fillTruncated as Fill,
+  'truncatedNormal',
   () => ofDTypes('float32', 'float64'),
+  undefined,
+  () => fillTruncated,
 );
 
-const isLong = (dtype: DType): dtype is 'int64' | 'uint64' => dtype === 'int64' || dtype === 'uint64';
-
 /** Integers of all bits. */
-export const fullIntOp: Op = /* @__PURE__ */ define(
-  'StatelessRandomUniformFullIntV2',
-  (stream, out, dtype) => {
-    if (isLong(dtype))
-      forEachLong(stream, out.length, (bits, i) => {
-        out[i] = dtype === 'int64' ? BigInt.asIntN(64, bits) : bits;
-      });
-    else
-      forEachWord(stream, out.length, (word, i) => {
-        out[i] = dtype === 'int32' ? word | 0 : word;
-      });
-  },
-  () => ofDTypes('int32', 'uint32', 'int64', 'uint64'),
+export const fullIntOp: Op = /* @__PURE__ */ define('StatelessRandomUniformFullIntV2', 'bits', () =>
+  ofDTypes('int32', 'uint32', 'int64', 'uint64'),
 );
 
 /** Integers between two bounds: the remainders of all bits. */
 export const integerOp: Op = /* @__PURE__ */ define(
   'StatelessRandomUniformIntV2',
-  (stream, out, dtype, [minval, maxval]) => {
-    const [low, high] = [bigints(minval as Tensor)[0] as bigint, bigints(maxval as Tensor)[0] as bigint];
-    if (low >= high && out.length > 0)
-      throw new InvalidArgumentError(
-        `minval ${low} is not below maxval ${high}`,
-        'StatelessRandomUniformIntV2',
-      );
-    const range = high - low;
-    if (isLong(dtype))
-      forEachLong(stream, out.length, (bits, i) => {
-        out[i] = low + (bits % range);
-      });
-    else {
-      const [from, count] = [Number(low), Number(range)];
-      forEachWord(stream, out.length, (word, i) => {
-        out[i] = from + (word % count);
-      });
-    }
-  },
+  'integers',
   () => [
     {
       inputs: [shapeSample, ...keySamples, values([-4], [], 'int32'), values([9], [], 'int32')],
@@ -197,34 +227,36 @@ export const integerOp: Op = /* @__PURE__ */ define(
       attrs: { dtype: 'int64', shape: [3, 5] },
     },
   ],
+  ([minval, maxval], size) => {
+    const [low, high] = [bigints(minval as Tensor)[0] as bigint, bigints(maxval as Tensor)[0] as bigint];
+    if (low >= high && size > 0)
+      throw new InvalidArgumentError(
+        `minval ${low} is not below maxval ${high}`,
+        'StatelessRandomUniformIntV2',
+      );
+    return BigInt64Array.of(low, high);
+  },
 );
 
-/** For each number of `parameters` the numbers of a stream: sample s of parameter b is drawn as number b · samples + s. */
-function forEachSample(
-  out: { length: number },
-  batches: number,
-  visit: (batch: number, place: number, at: number) => void,
-): void {
-  const samples = batches === 0 ? 0 : out.length / batches;
-  for (let b = 0; b < batches; b++)
-    for (let s = 0; s < samples; s++) visit(b, b * samples + s, s * batches + b);
-}
+/** The numbers of a tensor as float64. */
+const doubles = (x: Tensor): Float64Array => Float64Array.from(numbers(x));
 
 /** Gamma-distributed floats with a scale of 1, for each alpha of the last axes. */
 export const gammaOp: Op = /* @__PURE__ */ define(
   'StatelessRandomGammaV3',
-  (stream, out, _, [alpha]) => {
-    const all = numbers(alpha as Tensor);
-    forEachSample(out, all.length, (b, place, at) => {
-      out[at] = gammaNumber(stream, place, all[b] as number);
-    });
-  },
+  'gamma',
   () => [
     {
       inputs: [shapeSample, ...keySamples, values([0.3, 1, 2, 5, 0.9], [5], 'float32')],
       attrs: { dtype: 'float32', shape: [3, 5] },
     },
   ],
+  ([alpha]) => doubles(alpha as Tensor),
+  (alphas = new Float64Array()) =>
+    (stream, out) =>
+      forEachSample(out.length, alphas.length, (b, place, at) => {
+        out[at] = gammaNumber(stream, place, alphas[b] as number);
+      }),
 );
 
 /** The numbers go through lists of float64s. @throws ResourceExhaustedError for more than those should hold */
@@ -232,16 +264,15 @@ function checkDraws(size: number, name: string): void {
   checkListSize(size, 'random numbers', 'draw fewer at a time', name);
 }
 /** The stream of a seed of two integers. */
-function streamOfSeed(seed: Tensor): Philox {
-  const { key, counter } = mixedSeed(bigints(seed) as [bigint, bigint]);
-  return streamOf(key, counter);
+function sourceOfSeed(seed: Tensor): Source {
+  return mixedSeed(bigints(seed) as [bigint, bigint]);
 }
 
-/** Numbers of a stream that go through float64s. */
+/** Counts of a stream. */
 function counted(
   name: string,
-  fill: Fill,
-  stream: Philox,
+  kind: Kind,
+  source: Source,
   [shape, ...parameters]: readonly Tensor[],
   attrs: Attrs,
 ): [Tensor] {
@@ -249,61 +280,62 @@ function counted(
   const sizes = sizesOf(shape as Tensor, attrs, name);
   const size = sizeOf(sizes);
   checkDraws(size, name);
-  const out = new Float64Array(size);
-  fill(stream, out, dtype, parameters);
-  const result = emptyTensor(dtype, sizes, size);
-  return [setValues(result, isLong(dtype) ? Array.from(out, (v) => BigInt(Math.trunc(v || 0))) : out)];
+  const lists = parameters.map(doubles);
+  const all = new Float64Array(lists.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const list of lists) {
+    all.set(list, at);
+    at += list.length;
+  }
+  if (kernelDTypes[kind].includes(dtype)) return [byKernel(kind, source, dtype, sizes, all)];
+  const wide = byKernel(kind, source, 'float64', sizes, all);
+  const values = hostValues(wide) as Float64Array;
+  const result = setValues(
+    emptyTensor(dtype, sizes, size),
+    dtype === 'uint64' ? Array.from(values, (v) => BigInt(Math.trunc(v || 0))) : values,
+  );
+  wide.dispose();
+  return [result];
 }
 /** Declares an op of a shape, a seed and parameters. */
 /* @__NO_SIDE_EFFECTS__ */
-function defineSeeded(name: string, fill: Fill, samples: () => readonly Sample[]): Op {
+function defineSeeded(name: string, kind: Kind, samples: () => readonly Sample[]): Op {
   return defineOp({
     name,
     infer,
     host: ([shape, seed, ...parameters], attrs) =>
-      counted(name, fill, streamOfSeed(seed), [shape, ...parameters], attrs),
+      counted(name, kind, sourceOfSeed(seed), [shape, ...parameters], attrs),
     notDifferentiable,
     samples,
   });
 }
 /** Declares an op of a shape, a key, a counter and parameters. */
 /* @__NO_SIDE_EFFECTS__ */
-function defineCounted(name: string, fill: Fill, samples: () => readonly Sample[]): Op {
+function defineCounted(name: string, kind: Kind, samples: () => readonly Sample[]): Op {
   return defineOp({
     name,
     infer,
-    host: ([shape, key, counter, ...parameters], attrs) => {
-      const stream = streamOf(bigints(key)[0] as bigint, bigints(counter));
-      return counted(name, fill, stream, [shape, ...parameters], attrs);
-    },
+    host: ([shape, key, counter, ...parameters], attrs) =>
+      counted(
+        name,
+        kind,
+        { key: bigints(key)[0] as bigint, counter: bigints(counter) },
+        [shape, ...parameters],
+        attrs,
+      ),
     notDifferentiable,
     samples,
   });
 }
 
 /** Counts of Poisson distributions, for each rate of the last axes. */
-export const poissonOp: Op = /* @__PURE__ */ defineSeeded(
-  'StatelessRandomPoisson',
-  (stream, out, _, [rate]) => {
-    const all = numbers(rate as Tensor);
-    forEachSample(out, all.length, (b, place, at) => {
-      out[at] = poissonNumber(stream, place, all[b] as number, logGammaOf);
-    });
+export const poissonOp: Op = /* @__PURE__ */ defineSeeded('StatelessRandomPoisson', 'poisson', () => [
+  {
+    inputs: [shapeSample, seedSample, values([0.3, 1, 2, 50, 12], [5], 'float32')],
+    attrs: { dtype: 'int32', shape: [3, 5] },
   },
-  () => [
-    {
-      inputs: [shapeSample, seedSample, values([0.3, 1, 2, 50, 12], [5], 'float32')],
-      attrs: { dtype: 'int32', shape: [3, 5] },
-    },
-  ],
-);
+]);
 
-const fillBinomial: Fill = (stream, out, _, [counts, probs]) => {
-  const [n, p] = [numbers(counts as Tensor), numbers(probs as Tensor)];
-  forEachSample(out as Float64Array, n.length, (b, place, at) => {
-    out[at] = binomialNumber(stream, place, n[b] as number, p[b] as number);
-  });
-};
 const binomialSamples = (from: readonly SampleInput[]): readonly Sample[] => [
   {
     inputs: [
@@ -317,11 +349,11 @@ const binomialSamples = (from: readonly SampleInput[]): readonly Sample[] => [
 ];
 
 /** Counts of binomial distributions, for each count of attempts and its probability of the last axes. */
-export const binomialOp: Op = /* @__PURE__ */ defineSeeded('StatelessRandomBinomial', fillBinomial, () =>
+export const binomialOp: Op = /* @__PURE__ */ defineSeeded('StatelessRandomBinomial', 'binomial', () =>
   binomialSamples([seedSample]),
 );
 /** The same by a key and a counter. */
-export const keyedBinomialOp: Op = /* @__PURE__ */ defineCounted('RandomBinomialByKey', fillBinomial, () =>
+export const keyedBinomialOp: Op = /* @__PURE__ */ defineCounted('RandomBinomialByKey', 'binomial', () =>
   binomialSamples(keySamples),
 );
 
@@ -337,20 +369,20 @@ export const categoricalOp: Op = /* @__PURE__ */ defineOp({
     const samples = Number(numbers(count as Tensor)[0]);
     const sizes = checkShape([batch, samples], 'StatelessMultinomial');
     checkDraws(batch * samples, 'StatelessMultinomial');
-    const stream = streamOfSeed(seed as Tensor);
+    const { key, counter } = sourceOfSeed(seed as Tensor);
+    // The numbers that a stream gives one by one.
+    const wanted = byKernel('uniform', { key, counter }, 'float64', [batch * samples]);
+    const shares = hostValues(wanted) as Float64Array;
     const all = numbers(logits as Tensor);
-    const out = dtype === 'int64' ? new BigInt64Array(batch * samples) : new Float64Array(batch * samples);
+    const result = emptyTensor(dtype as DType, sizes, batch * samples);
+    const found = new Int32Array(batch * samples);
     for (let b = 0; b < batch; b++) {
       const sums = runningSums(all, b * classes, classes);
       const total = sums[classes - 1] as number;
-      for (let s = 0; s < samples; s++) {
-        const wanted = stream.double() * total;
-        let found = 0;
-        while (found < classes - 1 && !((sums[found] as number) > wanted)) found++;
-        out[b * samples + s] = dtype === 'int64' ? BigInt(found) : found;
-      }
+      for (let s = b * samples; s < (b + 1) * samples; s++) found[s] = firstAbove(sums, shares[s] * total);
     }
-    return [setValues(emptyTensor(dtype as DType, sizes, out.length), out)];
+    wanted.dispose();
+    return [setValues(result, dtype === 'int64' ? BigInt64Array.from(found, BigInt) : found)];
   },
   notDifferentiable,
   samples: () => [
@@ -360,6 +392,17 @@ export const categoricalOp: Op = /* @__PURE__ */ defineOp({
     },
   ],
 });
+/** The first of rising sums that is above a number, or the last one. */
+function firstAbove(sums: Float64Array, wanted: number): number {
+  let low = 0;
+  let high = sums.length - 1;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sums[middle] > wanted) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
 /** Σ exp of the logits up to each class; what is not finite counts nothing. */
 function runningSums(logits: ArrayLike<number>, from: number, count: number): Float64Array {
   let most = Number.NEGATIVE_INFINITY;

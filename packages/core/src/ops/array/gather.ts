@@ -16,6 +16,7 @@ import { atMost, knownDim } from '../../shapes/shape-env.ts';
 import { differs, hostDims, mayBeSame, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, checkDTypeName } from '../../tensor/dtypes.ts';
+import { rangeOf } from '../../tensor/integer-scan.ts';
 import { emptyTensor, hostValues, spaceOf, Tensor, uploaded, viewOf } from '../../tensor/tensor.ts';
 import { notEqual } from '../elementwise/logic.ts';
 import { where } from '../elementwise/select.ts';
@@ -364,8 +365,6 @@ const segmentSumOp: Op = defineOp({
   ],
 });
 
-const isNegative = (id: number | bigint): boolean => id < 0;
-
 /**
  * Sums the slices of x whose id is the same: result[i] = Σ x[j] where segmentIds[j] = i, with `numSegments` rows.
  * The shape of `segmentIds` is that of x's leading axes. Rows without a slice are 0; slices with a negative id are left out.
@@ -391,7 +390,7 @@ export const unsortedSegmentSum: NamedFunction<
     }
     checkRank(1 + t.rank - ids.rank, 'UnsortedSegmentSum');
     const known = knownTensor(ids);
-    if (known !== null && !viewOf(known).some(isNegative))
+    if (known !== null && rangeOf(viewOf(known))[0] >= 0)
       return execute1(segmentSumOp, [t, ids], { count: numSegments });
     // Those of negative ids get a row of their own, the first, which goes.
     const shifted = ids.maximum(-1).add(1);
@@ -478,11 +477,21 @@ function onAndOff(on: TensorLike, off: TensorLike, wanted: DType | undefined): T
 }
 
 /** Those that devices compare and count by themselves. */
-const counted: ReadonlySet<DType> = new Set(['bool', 'uint8', 'int32', 'float32', 'float16', 'bfloat16']);
+const countedByDevices: ReadonlySet<DType> = new Set([
+  'bool',
+  'uint8',
+  'int32',
+  'float32',
+  'float16',
+  'bfloat16',
+]);
+
+// From here on kernels count faster than a loop.
+const MANY = 1024;
 
 /** How many elements are not 0. A device counts them, so that the count alone is read. */
 function countOn(x: Tensor): number {
-  if (!x.storage.allocator.isHost && counted.has(x.dtype) && x.size > 1)
+  if (x.storage.allocator.isHost ? x.size > MANY : countedByDevices.has(x.dtype) && x.size > 1)
     return withoutTapes(() =>
       inScope(() => Number(opHooks.sumTo(opHooks.cast(notEqual(x, 0), 'int32'), []).item())),
     );

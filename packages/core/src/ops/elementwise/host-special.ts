@@ -1,8 +1,28 @@
 // Functions of two and three numbers that take loops of their own: incomplete gamma and beta functions, the zeta function. The host
 // computes them, in float64.
+import {
+  betaIncomplete,
+  gammaIncomplete,
+  gammaIncompleteSlope,
+  hostOf,
+  hurwitzZeta,
+  polygammaOf,
+  specialFunctions,
+} from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import { type Attrs, defineOp, execute1, type GradFn, type Op, pair, sumTo } from '../../dispatch/op.ts';
+import { currentBackend } from '../../dispatch/context.ts';
+import {
+  type Attrs,
+  copyTo,
+  defineOp,
+  execute1,
+  type GradFn,
+  kernelFor,
+  type Op,
+  pair,
+  sumTo,
+} from '../../dispatch/op.ts';
 import { type Sample, uniform, values } from '../../dispatch/samples.ts';
 import { broadcastShapes, sameShape } from '../../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
@@ -10,24 +30,19 @@ import { checkDType } from '../../tensor/dtypes.ts';
 import { emptyTensor, hostValues, setValues, type Tensor } from '../../tensor/tensor.ts';
 import { broadcastTo } from '../array/shaping.ts';
 import { polygamma as ofOrder } from '../gradients.ts';
-import {
-  betaIncomplete,
-  gammaIncomplete,
-  gammaIncompleteSlope,
-  hurwitzZeta,
-  polygammaOf,
-} from './host-numbers.ts';
 
 /** Declares an op of numbers that broadcast, which the host computes one by one. */
 /* @__NO_SIDE_EFFECTS__ */
 function defineNumbers(spec: {
   readonly name: string;
   readonly of: (attrs: Attrs, ...values: number[]) => number;
+  /** The kernel's function that is the same. */
+  readonly kernel?: (typeof specialFunctions)[number];
   readonly grad?: GradFn;
   readonly notDifferentiable?: string;
   readonly samples: () => readonly Sample[];
 }): Op {
-  const { of, grad, ...rest } = spec;
+  const { of, kernel, grad, ...rest } = spec;
   return defineOp({
     ...rest,
     ulp: 64,
@@ -37,13 +52,21 @@ function defineNumbers(spec: {
     }),
     host: (inputs, attrs) => {
       const shape = inputs.map((x) => x.shape).reduce((a, b) => broadcastShapes(a, b, spec.name));
+      const { dtype } = inputs.at(-1) as Tensor;
+      if (kernel !== undefined && (dtype === 'float32' || dtype === 'float64'))
+        return [
+          byKernel(
+            kernel,
+            inputs.map((x) => broadcastTo(x.cast(dtype), shape)),
+          ),
+        ];
       const all = inputs.map(
         (x) => hostValues(sameShape(x.shape, shape) ? x : broadcastTo(x, shape)) as ArrayLike<number>,
       );
       const size = all[0].length;
       const found = new Float64Array(size);
       for (let i = 0; i < size; i++) found[i] = of(attrs, ...all.map((list) => Number(list[i])));
-      return [setValues(emptyTensor((inputs.at(-1) as Tensor).dtype, shape, size), found)];
+      return [setValues(emptyTensor(dtype, shape, size), found)];
     },
     ...(grad === undefined
       ? {}
@@ -54,6 +77,16 @@ function defineNumbers(spec: {
           },
         }),
   });
+}
+
+/** A function of tensors of one dtype and shape, by a kernel of the host. */
+function byKernel(name: (typeof specialFunctions)[number], inputs: readonly Tensor[]): Tensor {
+  const [backend, host] = [currentBackend(), hostOf(currentBackend())];
+  const own = inputs.map((x) => (x.backend === host ? x : copyTo(x, host)));
+  const { dtype, shape, size } = own[0] as Tensor;
+  const y = emptyTensor(dtype, shape, size, host);
+  kernelFor(host, 'SpecialFunction', own)(own, [y], { function: specialFunctions.indexOf(name) });
+  return host === backend ? y : copyTo(y, backend);
 }
 
 /** Two or three tensors of one floating dtype. */
@@ -132,6 +165,7 @@ const densityOf = (a: Tensor, x: Tensor): Tensor => x.log().mul(a.sub(1)).sub(x)
 const igammaGradAOp: Op = /* @__PURE__ */ defineNumbers({
   name: 'IgammaGradA',
   of: (_, a, x) => gammaIncompleteSlope(a, x),
+  kernel: 'igammaGradA',
   grad: (g, dy) => [
     g.needs(0) ? dy.mul(slopeOf('IgammaGradA', g.inputs, 0)) : null,
     g.needs(1) ? dy.mul(densityOf(g.a, g.b)).mul(g.b.log().sub(g.a.digamma())) : null,
@@ -142,6 +176,7 @@ const igammaGradAOp: Op = /* @__PURE__ */ defineNumbers({
 const igammaOp: Op = /* @__PURE__ */ defineNumbers({
   name: 'Igamma',
   of: (_, a, x) => gammaIncomplete(a, x, false),
+  kernel: 'igamma',
   grad: (g, dy) => [
     g.needs(0) ? dy.mul(execute1(igammaGradAOp, [g.a, g.b])) : null,
     g.needs(1) ? dy.mul(densityOf(g.a, g.b)) : null,
@@ -152,6 +187,7 @@ const igammaOp: Op = /* @__PURE__ */ defineNumbers({
 const igammacOp: Op = /* @__PURE__ */ defineNumbers({
   name: 'Igammac',
   of: (_, a, x) => gammaIncomplete(a, x, true),
+  kernel: 'igammac',
   grad: (g, dy) => [
     g.needs(0) ? dy.mul(execute1(igammaGradAOp, [g.a, g.b])).neg() : null,
     g.needs(1) ? dy.mul(densityOf(g.a, g.b)).neg() : null,
@@ -162,6 +198,7 @@ const igammacOp: Op = /* @__PURE__ */ defineNumbers({
 const betaincOp: Op = /* @__PURE__ */ defineNumbers({
   name: 'Betainc',
   of: (_, a, b, x) => betaIncomplete(a, b, x),
+  kernel: 'betainc',
   grad: (g, dy) => {
     const [a, b, x] = g.inputs;
     const size = a.lgamma().add(b.lgamma()).sub(a.add(b).lgamma());
@@ -186,6 +223,7 @@ const betaincOp: Op = /* @__PURE__ */ defineNumbers({
 const zetaOp: Op = /* @__PURE__ */ defineNumbers({
   name: 'Zeta',
   of: (_, x, q) => hurwitzZeta(x, q),
+  kernel: 'zeta',
   grad: (g, dy) => [
     g.needs(0) ? dy.mul(slopeOf('Zeta', g.inputs, 0)) : null,
     g.needs(1)
@@ -232,6 +270,7 @@ export const zeta: OfTwo<'x', 'q'> = /* @__PURE__ */ defineFunction(
 const polygammaOp: Op = /* @__PURE__ */ defineNumbers({
   name: 'Polygamma',
   of: (_, n, x) => polygammaOf(n, x),
+  kernel: 'polygamma',
   grad: (g, dy) => [null, dy.mul(execute1(polygammaOp, [g.a.add(1), g.b]))],
   samples: () => [{ inputs: [values([1, 2, 3], [3], 'int32'), uniform([2, 3], 0.5, 4)] }],
 });

@@ -387,23 +387,30 @@ export const spence: UnaryFunction = /* @__PURE__ */ define({
 
 // ---- quantiles of the normal distribution
 
+/** A rational function, by its coefficients from the constant one on. */
+function quotient(s: NumberBuilder, x: NumberValue, [top, bottom]: tables.Quotient): NumberValue {
+  const polynomial = (coefficients: readonly number[]): NumberValue =>
+    coefficients.reduceRight<NumberValue | null>(
+      (sum, c) => (sum === null ? s.add(s.mul(x, 0), c) : s.add(s.mul(sum, x), c)),
+      null,
+    ) as NumberValue;
+  return s.div(polynomial(top), polynomial(bottom));
+}
+
 /** The number below which a standard normal variable is with probability x, element-wise: −∞ at 0, ∞ at 1, NaN beyond. */
 export const ndtri: UnaryFunction = /* @__PURE__ */ define({
   name: 'Ndtri',
   domain: [0.05, 0.95],
   body: (s, x) => {
-    // The lower half, where small probabilities are exact; a first guess (Abramowitz and Stegun, 26.2.23) and three steps of Halley.
+    // The lower half, where small probabilities are exact.
     const upper = s.gt(x, 0.5);
     const p = s.select(upper, s.sub(1, x), x);
-    const t = s.sqrt(s.mul(s.log(p), -2));
-    const top = s.add(s.mul(s.add(s.mul(t, 0.010328), 0.802853), t), 2.515517);
-    const bottom = s.add(s.mul(s.add(s.mul(s.add(s.mul(t, 0.001308), 0.189269), t), 1.432788), t), 1);
-    let z = s.sub(s.div(top, bottom), t);
-    for (let i = 0; i < 3; i++) {
-      const below = s.mul(s.erfc(s.mul(z, -Math.SQRT1_2)), 0.5);
-      const off = s.mul(s.sub(below, p), s.mul(s.exp(s.mul(s.mul(z, z), 0.5)), Math.sqrt(2 * Math.PI)));
-      z = s.sub(z, s.div(off, s.add(s.mul(s.mul(z, off), 0.5), 1)));
-    }
+    const q = s.sub(p, 0.5);
+    const middle = s.mul(q, quotient(s, s.sub(0.180625, s.mul(q, q)), tables.quantileMiddle));
+    const r = s.sqrt(s.neg(s.log(p)));
+    const tail = quotient(s, s.sub(r, 1.6), tables.quantileTail);
+    const far = quotient(s, s.sub(r, 5), tables.quantileFar);
+    const z = s.select(s.ge(q, -0.425), middle, s.neg(s.select(s.gt(r, 5), far, tail)));
     const found = s.select(upper, s.neg(z), z);
     const low = s.select(s.eq(x, 0), Number.NEGATIVE_INFINITY, found);
     return s.select(s.eq(x, 1), Number.POSITIVE_INFINITY, low);

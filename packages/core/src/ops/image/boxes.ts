@@ -1,20 +1,22 @@
 // Boxes in images: which to keep, what is inside of them, and their pictures. A box is [y1, x1, y2, x2].
-import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { type DType, InvalidArgumentError, OutOfRangeError } from '@eagre/backend';
 import type { IntegerLike, IntegersLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkCount, checkOneOf, shown } from '../../arguments/checks.ts';
+import { integersOf } from '../../dispatch/checked-values.ts';
+import { context, currentBackend, eagerBackend } from '../../dispatch/context.ts';
 import { graphLoops } from '../../dispatch/graph-loops.ts';
 import { atRunTime } from '../../dispatch/host.ts';
-import { defineOp, execute, type Op } from '../../dispatch/op.ts';
-import { values } from '../../dispatch/samples.ts';
+import { defineOp, execute, execute1, type Op, opHooks } from '../../dispatch/op.ts';
+import { uniform, values } from '../../dispatch/samples.ts';
 import { type Dim, isExpression, minDims, mulDims } from '../../shapes/dim.ts';
 import { dims, sizeOfDims, toShape } from '../../shapes/dims.ts';
 import { checkFlag, sameShape, showShape } from '../../shapes/shape.ts';
 import { differs, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
-import { emptyTensor, hostValues, setValues, type Tensor } from '../../tensor/tensor.ts';
+import { emptyTensor, hostValues, setValues, spaceOf, type Tensor, uploaded } from '../../tensor/tensor.ts';
 import { zeros } from '../array/creation.ts';
 import { gather } from '../array/gather.ts';
 import { iota } from '../array/iota.ts';
@@ -34,24 +36,31 @@ const floatList = (list: readonly number[], like: Tensor): Tensor =>
 
 // ---- suppression
 
-/** How much two boxes of a list of coordinates have in common: the share of both together. */
-function overlapOf(boxes: ArrayLike<number>, i: number, j: number): number {
-  const corners = (k: number): readonly [number, number, number, number] => {
-    const [a, b, c, d] = [0, 1, 2, 3].map((n) => boxes[4 * k + n] as number) as [
-      number,
-      number,
-      number,
-      number,
-    ];
-    return [Math.min(a, c), Math.min(b, d), Math.max(a, c), Math.max(b, d)];
+/** How much two boxes of a list of coordinates have in common, by their places: the share of both together. */
+function overlapsOf(boxes: ArrayLike<number>): (i: number, j: number) => number {
+  const n = boxes.length >> 2;
+  // Corners in order, and areas.
+  const sorted = new Float64Array(4 * n);
+  const areas = new Float64Array(n);
+  for (let k = 0; k < n; k++) {
+    const at = 4 * k;
+    for (let side = 0; side < 2; side++) {
+      const [p, q] = [boxes[at + side] as number, boxes[at + side + 2] as number];
+      sorted[at + side] = Math.min(p, q);
+      sorted[at + side + 2] = Math.max(p, q);
+    }
+    areas[k] = (sorted[at + 2] - sorted[at]) * (sorted[at + 3] - sorted[at + 1]);
+  }
+  return (i, j) => {
+    if (areas[i] <= 0 || areas[j] <= 0) return 0;
+    const [a, b] = [4 * i, 4 * j];
+    const height = Math.min(sorted[a + 2], sorted[b + 2]) - Math.max(sorted[a], sorted[b]);
+    if (height <= 0) return 0;
+    const width = Math.min(sorted[a + 3], sorted[b + 3]) - Math.max(sorted[a + 1], sorted[b + 1]);
+    if (width <= 0) return 0;
+    const common = height * width;
+    return common / (areas[i] + areas[j] - common);
   };
-  const [p, q] = [corners(i), corners(j)];
-  const area = ([y1, x1, y2, x2]: readonly number[]): number => (y2 - y1) * (x2 - x1);
-  if (area(p) <= 0 || area(q) <= 0) return 0;
-  const height = Math.max(0, Math.min(p[2], q[2]) - Math.max(p[0], q[0]));
-  const width = Math.max(0, Math.min(p[3], q[3]) - Math.max(p[1], q[1]));
-  const common = height * width;
-  return common / (area(p) + area(q) - common);
 }
 
 const OP = 'image.nonMaxSuppression';
@@ -73,35 +82,74 @@ function suppressed(
   { most, limit, least, sigma = 0 }: Suppression,
 ): { readonly taken: number[]; readonly scores: number[] } {
   if (most < 0) throw new InvalidArgumentError(`maxOutputSize is ${most}, which must not be negative`, OP);
-  const scale = sigma > 0 ? -0.5 / sigma : 0;
-  // The score now, and how many of those taken it was compared with.
-  const open = Array.from({ length: count }, (_, i) => ({ i, score: scores[i] as number, seen: 0 })).filter(
-    ({ score }) => score > least,
-  );
-  open.sort((a, b) => b.score - a.score || a.i - b.i);
+  const open = Int32Array.from({ length: count }, (_, i) => i)
+    .filter((i) => (scores[i] as number) > least)
+    // Numbers of one place each, so that the order does not depend on how sorting goes.
+    .sort((a, b) => (scores[b] as number) - (scores[a] as number) || a - b);
+  if (sigma > 0) return softened(open, scores, overlap, most, least, -0.5 / sigma);
+  const taken: number[] = [];
+  for (const i of open) {
+    if (taken.length >= most) break;
+    let k = taken.length - 1;
+    while (k >= 0 && !(overlap(i, taken[k] as number) > limit)) k--;
+    if (k < 0) taken.push(i);
+  }
+  return { taken, scores: taken.map((i) => scores[i] as number) };
+}
+
+/** The same where scores fall by overlaps. @param order the boxes, best first */
+function softened(
+  order: Int32Array,
+  given: ArrayLike<number>,
+  overlap: (i: number, j: number) => number,
+  most: number,
+  least: number,
+  scale: number,
+): { readonly taken: number[]; readonly scores: number[] } {
+  // A heap, which a sorted list is: the score of each box now, and how many of those taken it was compared with.
+  const heap = order.slice();
+  const scores = Float64Array.from(order, (i) => given[i] as number);
+  const seen = new Int32Array(order.length);
+  const place = new Map(Array.from(order, (i, at) => [i, at]));
+  const scoreOf = (i: number): number => scores[place.get(i) as number];
+  const before = (a: number, b: number): boolean =>
+    scoreOf(a) > scoreOf(b) || (scoreOf(a) === scoreOf(b) && a < b);
+  let length = heap.length;
+  const sink = (): void => {
+    const moved = heap[0];
+    let at = 0;
+    for (let next = 1; next < length; next = 2 * at + 1) {
+      if (next + 1 < length && before(heap[next + 1], heap[next])) next++;
+      if (!before(heap[next], moved)) break;
+      heap[at] = heap[next];
+      at = next;
+    }
+    heap[at] = moved;
+  };
+  const drop = (): void => {
+    heap[0] = heap[--length];
+    if (length > 0) sink();
+  };
   const taken: number[] = [];
   const found: number[] = [];
-  while (taken.length < most && open.length > 0) {
-    const next = open.shift() as (typeof open)[number];
-    const before = next.score;
-    let out = false;
-    for (let k = taken.length - 1; k >= next.seen; k--) {
-      const share = overlap(next.i, taken[k] as number);
-      if (scale !== 0) next.score *= Math.exp(scale * share * share);
-      else if (share > limit) out = true;
-      if (out || next.score <= least) break;
+  while (taken.length < most && length > 0) {
+    const box = heap[0];
+    const own = place.get(box) as number;
+    const old = scores[own];
+    let score = old;
+    for (let k = taken.length - 1; k >= seen[own] && score > least; k--) {
+      const share = overlap(box, taken[k] as number);
+      score *= Math.exp(scale * share * share);
     }
-    next.seen = taken.length;
-    if (out) continue;
-    if (next.score === before) {
-      taken.push(next.i);
-      found.push(next.score);
-    } else if (next.score > least) {
-      // Back to where its new score belongs.
-      let at = open.findIndex(({ score, i }) => score < next.score || (score === next.score && i > next.i));
-      if (at < 0) at = open.length;
-      open.splice(at, 0, next);
+    seen[own] = taken.length;
+    scores[own] = score;
+    if (score === old) {
+      taken.push(box);
+      found.push(score);
     }
+    // What is lower now goes back to where it belongs.
+    if (score === old || !(score > least)) drop();
+    else sink();
   }
   return { taken, scores: found };
 }
@@ -122,7 +170,7 @@ const nonMaxSuppressionOp: Op = /* @__PURE__ */ defineOp({
     const found = suppressed(
       scores.size,
       hostValues(scores) as ArrayLike<number>,
-      (i, j) => overlapOf(all, i, j),
+      overlapsOf(all),
       settingsOf(settings),
     );
     return [integerList(found.taken), floatList(found.scores, scores)];
@@ -500,7 +548,7 @@ function combined(
         own.set(b.subarray(at, at + 4), 4 * i);
       }
       const score = Float32Array.from({ length: m }, (_, i) => s[(n * m + i) * classes + c] as number);
-      const { taken } = suppressed(m, score, (i, j) => overlapOf(own, i, j), settings);
+      const { taken } = suppressed(m, score, overlapsOf(own), settings);
       for (const i of taken)
         kept.push({ box: own.subarray(4 * i, 4 * i + 4), score: score[i] as number, of: c });
     }
@@ -552,29 +600,162 @@ export const cropAndResize: NamedFunction<
         `image ${showShape(x.shape)}, boxes ${showShape(b.shape)} and boxIndices ${showShape(ids.shape)} must be [n, h, w, c], [m, 4] and [m]`,
         op,
       );
-    const [height, width] = twoSizes(cropSize, 'cropSize', op);
-    const [, h, w] = dims(x);
-    const [y1, x1, y2, x2] = b.unstack(-1);
-    const along = (start: Tensor, end: Tensor, side: Dim, count: Dim): Tensor => {
-      const last = lastPlace(side, 'float32');
-      if (!differs(count, 1)) return expandDims(start.add(end).mul(0.5).mul(last), 1);
-      const step = end.sub(start).mul(last).div(lastPlace(count, 'float32'));
-      return expandDims(start.mul(last), 1).add(places(count, 'float32').mul(expandDims(step, 1)));
-    };
-    // On a pixel exactly there is nothing between two: the box has no derivative there, as in TensorFlow.
-    const between = (p: Tensor): Tensor => where(p.equal(p.floor()), stopGradient(p), p);
-    const [rows, columns] = [along(y1, y2, h, height), along(x1, x2, w, width)].map(between) as [
-      Tensor,
-      Tensor,
-    ];
-    const shape = toShape([dims(b)[0], height, width]);
-    const [py, px] = [expandDims(rows, 2).broadcastTo(shape), expandDims(columns, 1).broadcastTo(shape)];
-    const found = sampled(gather(x, ids), px, py, { interpolation: method, fillMode: 'nearest' }, op);
-    const inside = (p: Tensor, side: Dim): Tensor =>
-      p.greaterEqual(0).logicalAnd(p.lessEqual(lastPlace(side, 'float32')));
-    return where(expandDims(inside(py, h).logicalAnd(inside(px, w)), -1), found, extrapolationValue);
+    const size = twoSizes(cropSize, 'cropSize', op);
+    // Devices look for pixels by themselves, and graphs have ops that others know.
+    if (context.tracer !== null || !eagerBackend().allocator.isHost)
+      return croppedByOps([x, b, ids], size, method, extrapolationValue);
+    return execute1(cropAndResizeOp, [x, b, ids], { size, method, extrapolationValue });
   },
 );
+
+type CropMethod = 'bilinear' | 'nearest';
+
+/** The parts of images, by ops that have gradients. */
+function croppedByOps(
+  [x, b, ids]: readonly Tensor[],
+  [height, width]: readonly [Dim, Dim],
+  method: CropMethod,
+  extrapolationValue: number,
+): Tensor {
+  const op = 'image.cropAndResize';
+  const dtype = b.dtype as 'float32' | 'float64';
+  const [, h, w] = dims(x);
+  const [y1, x1, y2, x2] = b.unstack(-1);
+  const along = (start: Tensor, end: Tensor, side: Dim, count: Dim): Tensor => {
+    const last = lastPlace(side, dtype);
+    if (!differs(count, 1)) return expandDims(start.add(end).mul(0.5).mul(last), 1);
+    const step = end.sub(start).mul(last).div(lastPlace(count, dtype));
+    return expandDims(start.mul(last), 1).add(places(count, dtype).mul(expandDims(step, 1)));
+  };
+  // On a pixel exactly there is nothing between two: the box has no derivative there, as in TensorFlow.
+  const between = (p: Tensor): Tensor => where(p.equal(p.floor()), stopGradient(p), p);
+  const [rows, columns] = [along(y1, y2, h, height), along(x1, x2, w, width)].map(between) as [
+    Tensor,
+    Tensor,
+  ];
+  const shape = toShape([dims(b)[0], height, width]);
+  const [py, px] = [expandDims(rows, 2).broadcastTo(shape), expandDims(columns, 1).broadcastTo(shape)];
+  const found = sampled(gather(x, ids), px, py, { interpolation: method, fillMode: 'nearest' }, op);
+  const inside = (p: Tensor, side: Dim): Tensor =>
+    p.greaterEqual(0).logicalAnd(p.lessEqual(lastPlace(side, dtype)));
+  return where(expandDims(inside(py, h).logicalAnd(inside(px, w)), -1), found, extrapolationValue);
+}
+
+/** Where the samples of a box lie along a side: of each the pixel before it, and how far behind that it is; −1 outside of the image. */
+function cropPlaces(
+  start: number,
+  end: number,
+  side: number,
+  first: Int32Array,
+  share: Float32Array,
+  method: CropMethod,
+): void {
+  const { fround } = Math;
+  const [last, count] = [side - 1, first.length];
+  const step = count > 1 ? fround(fround(fround(end - start) * last) / (count - 1)) : 0;
+  const from = count > 1 ? fround(start * last) : fround(fround(fround(start + end) * fround(0.5)) * last);
+  for (let i = 0; i < count; i++) {
+    const place = fround(from + fround(i * step));
+    const inside = place >= 0 && place <= last;
+    const at = method === 'nearest' ? Math.floor(fround(place + 0.5)) : Math.floor(place);
+    first[i] = inside ? at : -1;
+    share[i] = fround(place - at);
+  }
+}
+
+/** The parts of images in memory of the host. */
+const cropAndResizeOp: Op = /* @__PURE__ */ defineOp({
+  name: 'CropAndResize',
+  // Places are rounded to float32.
+  ulp: 256,
+  compose: ([x, b, ids], attrs) => {
+    const [height, width] = attrs['size'] as readonly [number, number];
+    const method = attrs['method'] as CropMethod;
+    // Also where a function is traced, since others know those ops; gradients are tested in float64.
+    if (x.dtype === 'float64' || !currentBackend().allocator.isHost)
+      return croppedByOps([x, b, ids], [height, width], method, attrs['extrapolationValue'] as number);
+    const [n, h, w, c] = x.shape as unknown as readonly [number, number, number, number];
+    const count = b.shape[0] as number;
+    const y = emptyTensor('float32', [count, height, width, c]);
+    const [pixels, boxes, to] = [hostValues(x), hostValues(b), spaceOf(y)] as Float32Array[];
+    const images = integersOf(ids);
+    const [rows, columns] = [new Int32Array(height), new Int32Array(width)];
+    const [dys, dxs] = [new Float32Array(height), new Float32Array(width)];
+    to.fill(attrs['extrapolationValue'] as number);
+    for (let k = 0; k < count; k++) {
+      const image = images[k];
+      if (!(image >= 0 && image < n))
+        throw new OutOfRangeError(`boxIndices[${k}] = ${image} is not in [0, ${n})`, 'image.cropAndResize');
+      cropPlaces(boxes[4 * k], boxes[4 * k + 2], h, rows, dys, method);
+      cropPlaces(boxes[4 * k + 1], boxes[4 * k + 3], w, columns, dxs, method);
+      const start = image * h * w * c;
+      crop(pixels, start, [h, w, c], rows, dys, columns, dxs, method, to, k * height * width * c);
+    }
+    return uploaded(y, to);
+  },
+  grad: (g, dy) => {
+    const { size, method, extrapolationValue } = g.attrs as {
+      size: readonly [Dim, Dim];
+      method: CropMethod;
+      extrapolationValue: number;
+    };
+    const [dx, db] = opHooks.vjp(
+      ([x, b]) => [croppedByOps([x as Tensor, b as Tensor, g.inputs[2]], size, method, extrapolationValue)],
+      [g.inputs[0], g.inputs[1]],
+      [dy],
+    );
+    return [dx ?? null, db ?? null, null];
+  },
+  samples: () => [
+    {
+      inputs: [
+        uniform([2, 5, 4, 2], 0, 1),
+        values([0.11, 0.13, 0.87, 0.79, -0.23, 0.21, 0.64, 1.29], [2, 4]),
+        values([1, 0], [2], 'int32'),
+      ],
+      attrs: { size: [3, 4], method: 'bilinear', extrapolationValue: 0.5 },
+    },
+  ],
+});
+
+/** The part of one image, by its rows and columns. */
+function crop(
+  pixels: Float32Array,
+  start: number,
+  [h, w, c]: readonly [number, number, number],
+  rows: Int32Array,
+  dys: Float32Array,
+  columns: Int32Array,
+  dxs: Float32Array,
+  method: CropMethod,
+  to: Float32Array,
+  begin: number,
+): void {
+  const { fround } = Math;
+  let at = begin;
+  for (let i = 0; i < rows.length; i++) {
+    const top = start + rows[i] * w * c;
+    const below = rows[i] + 1 < h ? w * c : 0;
+    const [dy, restY] = [dys[i], fround(1 - dys[i])];
+    for (let j = 0; j < columns.length; j++, at += c) {
+      if (rows[i] < 0 || columns[j] < 0) continue;
+      const left = top + columns[j] * c;
+      if (method === 'nearest') {
+        for (let k = 0; k < c; k++) to[at + k] = pixels[left + k];
+        continue;
+      }
+      const right = left + (columns[j] + 1 < w ? c : 0);
+      const [dx, restX] = [dxs[j], fround(1 - dxs[j])];
+      for (let k = 0; k < c; k++) {
+        const above = fround(fround(pixels[left + k] * restX) + fround(pixels[right + k] * dx));
+        const under = fround(
+          fround(pixels[left + below + k] * restX) + fround(pixels[right + below + k] * dx),
+        );
+        to[at + k] = fround(above * restY) + fround(under * dy);
+      }
+    }
+  }
+}
 
 /** Windows of images [n, h, w, c] as channels: [n, rows, columns, kh · kw · c]. @param sizes [1, kh, kw, 1], as strides and rates */
 export const extractPatches: NamedFunction<

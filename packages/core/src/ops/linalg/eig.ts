@@ -67,7 +67,8 @@ function asOfReal(n: number, values: Float64Array, vectors: Float64Array): void 
     open.delete(j);
     if (!Number.isFinite(im(j)) || !Number.isFinite(re(j))) continue;
     const distance = (k: number): number => Math.hypot(re(k) - re(j), im(k) + im(j));
-    const [near] = [...open].sort((a, b) => distance(a) - distance(b));
+    let near: number | undefined;
+    for (const k of open) if (near === undefined || distance(k) < distance(near)) near = k;
     if (im(j) !== 0 && near !== undefined && distance(near) <= Math.abs(im(j))) {
       open.delete(near);
       values[2 * near] = re(j);

@@ -60,28 +60,62 @@ function identity(n: number): Complex {
   return one;
 }
 
+// The loops below take parts out of the arrays, as a pair for each element costs many times what is done with it.
+
+/** A vector of complex numbers. */
+type Vector = Omit<Complex, 'n'>;
+
 /** Subtracts tau · v · (vᴴ · column) of each column from `from` on; v stands at the rows from `first` on. */
-function reflectRows(a: Complex, v: readonly Pair[], tau: number, first: number, from: number): void {
-  for (let j = from; j < a.n; j++) {
-    let sum: Pair = [0, 0];
-    v.forEach(([re, im], i) => {
-      sum = plus(sum, times([re, -im], at(a, first + i, j)));
-    });
-    v.forEach((own, i) => {
-      put(a, first + i, j, minus(at(a, first + i, j), times(own, [sum[0] * tau, sum[1] * tau])));
-    });
+function reflectRows({ n, re, im }: Complex, v: Vector, tau: number, first: number, from: number): void {
+  const count = v.re.length;
+  for (let j = from; j < n; j++) {
+    let [sumRe, sumIm] = [0, 0];
+    for (let i = 0, k = first * n + j; i < count; i++, k += n) {
+      sumRe += v.re[i] * re[k] + v.im[i] * im[k];
+      sumIm += v.re[i] * im[k] - v.im[i] * re[k];
+    }
+    sumRe *= tau;
+    sumIm *= tau;
+    for (let i = 0, k = first * n + j; i < count; i++, k += n) {
+      re[k] -= v.re[i] * sumRe - v.im[i] * sumIm;
+      im[k] -= v.re[i] * sumIm + v.im[i] * sumRe;
+    }
   }
 }
-function reflectColumns(a: Complex, v: readonly Pair[], tau: number, first: number): void {
-  for (let i = 0; i < a.n; i++) {
-    let sum: Pair = [0, 0];
-    v.forEach((own, j) => {
-      sum = plus(sum, times(at(a, i, first + j), own));
-    });
-    v.forEach(([re, im], j) => {
-      put(a, i, first + j, minus(at(a, i, first + j), times([sum[0] * tau, sum[1] * tau], [re, -im])));
-    });
+function reflectColumns({ n, re, im }: Complex, v: Vector, tau: number, first: number): void {
+  const count = v.re.length;
+  for (let i = 0; i < n; i++) {
+    const start = i * n + first;
+    let [sumRe, sumIm] = [0, 0];
+    for (let j = 0; j < count; j++) {
+      sumRe += re[start + j] * v.re[j] - im[start + j] * v.im[j];
+      sumIm += re[start + j] * v.im[j] + im[start + j] * v.re[j];
+    }
+    sumRe *= tau;
+    sumIm *= tau;
+    for (let j = 0; j < count; j++) {
+      re[start + j] -= sumRe * v.re[j] + sumIm * v.im[j];
+      im[start + j] -= sumIm * v.re[j] - sumRe * v.im[j];
+    }
   }
+}
+
+/** Σ a · b of `count` elements, from a place on and by a step in each. */
+function dot(
+  a: Vector,
+  aAt: number,
+  aStep: number,
+  b: Vector,
+  bAt: number,
+  bStep: number,
+  count: number,
+): Pair {
+  let [re, im] = [0, 0];
+  for (let k = 0, i = aAt, j = bAt; k < count; k++, i += aStep, j += bStep) {
+    re += a.re[i] * b.re[j] - a.im[i] * b.im[j];
+    im += a.re[i] * b.im[j] + a.im[i] * b.re[j];
+  }
+  return [re, im];
 }
 
 /** Makes zeros below the first subdiagonal; `u` takes part. */
@@ -95,7 +129,10 @@ function toHessenberg(a: Complex, u: Complex): void {
     const phase: Pair = head === 0 ? [1, 0] : [v[0][0] / head, v[0][1] / head];
     v[0] = plus(v[0], [phase[0] * norm, phase[1] * norm]);
     const length = lengthOf(v);
-    const unit = v.map(([re, im]): Pair => [re / length, im / length]);
+    const unit = {
+      re: Float64Array.from(v, ([re]) => re / length),
+      im: Float64Array.from(v, ([, im]) => im / length),
+    };
     reflectRows(a, unit, 2, k + 1, k);
     reflectColumns(a, unit, 2, k + 1);
     reflectColumns(u, unit, 2, k + 1);
@@ -153,18 +190,37 @@ function rotationOf(x: Pair, y: Pair): { readonly c: number; readonly s: Pair } 
   const phase: Pair = [x[0] / head, x[1] / head];
   return { c: head / norm, s: times(phase, [y[0] / norm, -y[1] / norm]) };
 }
-function rotateRows(t: Complex, i: number, { c, s }: ReturnType<typeof rotationOf>, from: number): void {
-  for (let j = from; j < t.n; j++) {
-    const [x, y] = [at(t, i, j), at(t, i + 1, j)];
-    put(t, i, j, plus([c * x[0], c * x[1]], times(s, y)));
-    put(t, i + 1, j, minus([c * y[0], c * y[1]], times([s[0], -s[1]], x)));
+function rotateRows(
+  { n, re, im }: Complex,
+  i: number,
+  turn: ReturnType<typeof rotationOf>,
+  from: number,
+): void {
+  const { c } = turn;
+  const [sRe, sIm] = turn.s;
+  for (let p = i * n + from, q = p + n; p < (i + 1) * n; p++, q++) {
+    const [xRe, xIm, yRe, yIm] = [re[p], im[p], re[q], im[q]];
+    re[p] = c * xRe + (sRe * yRe - sIm * yIm);
+    im[p] = c * xIm + (sRe * yIm + sIm * yRe);
+    re[q] = c * yRe - (sRe * xRe + sIm * xIm);
+    im[q] = c * yIm - (sRe * xIm - sIm * xRe);
   }
 }
-function rotateColumns(t: Complex, j: number, { c, s }: ReturnType<typeof rotationOf>, rows: number): void {
-  for (let i = 0; i < rows; i++) {
-    const [x, y] = [at(t, i, j), at(t, i, j + 1)];
-    put(t, i, j, plus([c * x[0], c * x[1]], times([s[0], -s[1]], y)));
-    put(t, i, j + 1, minus([c * y[0], c * y[1]], times(s, x)));
+function rotateColumns(
+  { n, re, im }: Complex,
+  j: number,
+  turn: ReturnType<typeof rotationOf>,
+  rows: number,
+): void {
+  const { c } = turn;
+  const [sRe, sIm] = turn.s;
+  for (let p = j; p < rows * n; p += n) {
+    const q = p + 1;
+    const [xRe, xIm, yRe, yIm] = [re[p], im[p], re[q], im[q]];
+    re[p] = c * xRe + (sRe * yRe + sIm * yIm);
+    im[p] = c * xIm + (sRe * yIm - sIm * yRe);
+    re[q] = c * yRe - (sRe * xRe - sIm * xIm);
+    im[q] = c * yIm - (sRe * xIm + sIm * xRe);
   }
 }
 
@@ -203,19 +259,16 @@ function vectorsOf(t: Complex, u: Complex): Complex {
   const norm = normOf(t.re, t.im);
   const found = { n, re: new Float64Array(n * n), im: new Float64Array(n * n) };
   for (let k = n - 1; k >= 0; k--) {
-    const x: Pair[] = new Array<Pair>(k + 1);
-    x[k] = [1, 0];
+    const x = { re: new Float64Array(k + 1), im: new Float64Array(k + 1) };
+    x.re[k] = 1;
     for (let i = k - 1; i >= 0; i--) {
-      let sum = at(t, i, k);
-      for (let j = i + 1; j < k; j++) sum = plus(sum, times(at(t, i, j), x[j]));
+      const sum = plus(at(t, i, k), dot(t, i * n + i + 1, 1, x, i + 1, 1, k - i - 1));
       const gap = minus(at(t, i, i), at(t, k, k));
       // Of equal eigenvalues the vectors are the same up to rounding.
       const divisor: Pair = gap[0] === 0 && gap[1] === 0 ? [Number.EPSILON * norm, 0] : gap;
-      x[i] = over([-sum[0], -sum[1]], divisor);
+      [x.re[i], x.im[i]] = over([-sum[0], -sum[1]], divisor);
     }
-    const column = Array.from({ length: n }, (_, i) =>
-      x.reduce<Pair>((sum, value, j) => plus(sum, times(at(u, i, j), value)), [0, 0]),
-    );
+    const column = Array.from({ length: n }, (_, i) => dot(u, i * n, 1, x, 0, 1, k + 1));
     const length = lengthOf(column);
     column.forEach(([re, im], i) => {
       put(found, i, k, [re / length, im / length]);
@@ -246,8 +299,14 @@ export function eigenOf(n: number, re: Float64Array, im: Float64Array): Eigen {
   toHessenberg(t, u);
   if (!toTriangular(t, u)) return { values, vectors };
   const found = vectorsOf(t, u);
-  for (let i = 0; i < n; i++) values.set([t.re[i * n + i] * by, t.im[i * n + i] * by], 2 * i);
-  for (let i = 0; i < n * n; i++) vectors.set([found.re[i], found.im[i]], 2 * i);
+  for (let i = 0; i < n; i++) {
+    values[2 * i] = t.re[i * n + i] * by;
+    values[2 * i + 1] = t.im[i * n + i] * by;
+  }
+  for (let i = 0; i < n * n; i++) {
+    vectors[2 * i] = found.re[i];
+    vectors[2 * i + 1] = found.im[i];
+  }
   return { values, vectors };
 }
 
@@ -271,8 +330,7 @@ function triangularRoot(t: Complex): Complex {
   for (let j = 0; j < n; j++) {
     put(r, j, j, root(at(t, j, j)));
     for (let i = j - 1; i >= 0; i--) {
-      let sum = at(t, i, j);
-      for (let k = i + 1; k < j; k++) sum = minus(sum, times(at(r, i, k), at(r, k, j)));
+      const sum = minus(at(t, i, j), dot(r, i * n + i + 1, 1, r, (i + 1) * n + j, n, j - i - 1));
       const divisor = plus(at(r, i, i), at(r, j, j));
       put(r, i, j, size(sum) === 0 ? [0, 0] : over(sum, divisor));
     }
@@ -318,16 +376,13 @@ function triangularLogarithm(t: Complex): Complex | null {
   for (const [point, weight] of POINTS) {
     // Columns of (1 + p · X)⁻¹ · X, from below.
     for (let j = 0; j < n; j++) {
-      const column = new Array<Pair>(n);
+      const column = { re: new Float64Array(n), im: new Float64Array(n) };
       for (let i = j; i >= 0; i--) {
-        let sum = x(i, j);
-        for (let k = i + 1; k <= j; k++) {
-          const [a, b] = times(x(i, k), column[k]);
-          sum = minus(sum, [point * a, point * b]);
-        }
+        // Beside the diagonal X is r.
+        const [p, q] = dot(r, i * n + i + 1, 1, column, i + 1, 1, j - i);
         const [a, b] = x(i, i);
-        column[i] = over(sum, [1 + point * a, point * b]);
-        const [re, im] = column[i];
+        const [re, im] = over(minus(x(i, j), [point * p, point * q]), [1 + point * a, point * b]);
+        [column.re[i], column.im[i]] = [re, im];
         put(log, i, j, plus(at(log, i, j), [by * weight * re, by * weight * im]));
       }
     }
@@ -340,20 +395,12 @@ function turnedBack(t: Complex, u: Complex): readonly [re: Float64Array, im: Flo
   const { n } = t;
   const half = identity(n);
   const whole = identity(n);
+  const conjugate = { re: u.re, im: u.im.map((x) => -x) };
   for (let i = 0; i < n; i++) {
     for (let j = 0; j < n; j++) {
-      let sum: Pair = [0, 0];
-      for (let k = 0; k <= j; k++) sum = plus(sum, times(at(u, i, k), at(t, k, j)));
-      put(half, i, j, sum);
+      put(half, i, j, dot(u, i * n, 1, t, j, n, j + 1));
     }
-    for (let j = 0; j < n; j++) {
-      let sum: Pair = [0, 0];
-      for (let k = 0; k < n; k++) {
-        const [a, b] = at(u, j, k);
-        sum = plus(sum, times(at(half, i, k), [a, -b]));
-      }
-      put(whole, i, j, sum);
-    }
+    for (let j = 0; j < n; j++) put(whole, i, j, dot(half, i * n, 1, conjugate, j * n, 1, n));
   }
   return [whole.re, whole.im];
 }

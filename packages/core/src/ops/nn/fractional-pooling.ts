@@ -1,12 +1,11 @@
 // Pooling by ratios that are no integers (Graham, "Fractional max-pooling", 2014).
-import { InvalidArgumentError } from '@eagre/backend';
+import { InvalidArgumentError, type Philox, shuffleBy } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkCount, shown } from '../../arguments/checks.ts';
 import { defineOp, execute1, type Op } from '../../dispatch/op.ts';
 import { values } from '../../dispatch/samples.ts';
 import { streamOfWords, wordsOfCall } from '../../random/call-stream.ts';
-import { type Philox, shuffleBy } from '../../random/philox.ts';
 import { checkFlag, checkList, showShape } from '../../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';

@@ -207,7 +207,8 @@ export const localResponseNormalization: Response = /* @__PURE__ */ defineFuncti
     const sums = wide.cumsum(-1).pad([none, none, none, [1, 0]]);
     const window = 2 * radius + 1;
     const squares = sums.at('...', `${window}:`).sub(sums.at('...', `:-${window}`));
-    return x.div(squares.mul(alpha).add(bias).pow(beta));
+    const sizes = squares.mul(alpha).add(bias);
+    return x.div(beta === 0.5 ? sizes.sqrt() : sizes.pow(beta));
   },
 );
 

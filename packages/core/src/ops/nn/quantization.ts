@@ -6,6 +6,9 @@ import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkCount, checkNumber, checkOneOf } from '../../arguments/checks.ts';
 import { checkValues } from '../../dispatch/checked-values.ts';
+import { context } from '../../dispatch/context.ts';
+import { defineElementwise, execute1, type Op } from '../../dispatch/op.ts';
+import { uniform, values } from '../../dispatch/samples.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
 import { checkFlag, normalizeAxis } from '../../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
@@ -39,6 +42,28 @@ function nudged(
   return { min: point.neg().add(low).mul(scale), max: point.neg().add(high).mul(scale), scale };
 }
 
+/** The values of `rounded` without gradients, from what is the same for many. */
+const fakeQuantOp: Op = /* @__PURE__ */ defineElementwise({
+  name: 'FakeQuantOfRange',
+  notDifferentiable: 'it is what is left of a function that has the gradient',
+  scalar:
+    () =>
+    (s, ...inputs) => {
+      const [x, min, max, inverse, zero, scale, none] = inputs;
+      const steps = s.sub(s.mul(s.sub(s.min(s.max(x, min), max), min), inverse), zero);
+      return s.add(s.select(none, 0, s.mul(s.floor(s.add(steps, 0.5)), scale)), 0);
+    },
+  samples: () => [
+    {
+      inputs: [
+        uniform([3, 4], -2, 2),
+        ...[-1, 1, 127.5, 128, 1 / 127.5].map((value) => values([value], [])),
+        values([0], [], 'bool'),
+      ],
+    },
+  ],
+});
+
 /** Values rounded to the steps of a range, which broadcasts. */
 function rounded(x: Tensor, min: Tensor, max: Tensor, low: number, high: number): Tensor {
   const range = nudged(min.stopGradient(), max.stopGradient(), low, high);
@@ -47,6 +72,10 @@ function rounded(x: Tensor, min: Tensor, max: Tensor, low: number, high: number)
   // In the order of TensorFlow, which decides where halves go.
   const inverse = safe.reciprocal();
   const zero = range.min.neg().mul(inverse).add(0.5).floor();
+  const none = min.equal(0).logicalAnd(max.equal(0));
+  // By one pass where nobody asks how, and nothing is to be passed to gradients.
+  if (context.tracer === null && context.tapes.length === 0)
+    return execute1(fakeQuantOp, [t, range.min, range.max, inverse, zero, range.scale, none]);
   const steps = t
     .maximum(range.min)
     .minimum(range.max)
@@ -56,7 +85,6 @@ function rounded(x: Tensor, min: Tensor, max: Tensor, low: number, high: number)
     .add(0.5)
     .floor();
   const all = steps.mul(range.scale);
-  const none = min.equal(0).logicalAnd(max.equal(0));
   const y = where(none, 0, all);
   // Gradients are those of this: what is inside of the range passes, what is beyond goes to its ends, what is NaN to nothing.
   const finite = where(t.isFinite(), x, 0);

@@ -6,6 +6,7 @@ import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkOneOf } from '../../arguments/checks.ts';
 import { checkValues } from '../../dispatch/checked-values.ts';
+import { context, eagerBackend } from '../../dispatch/context.ts';
 import { type Dim, isExpression, maxDims, minDims, mulDims } from '../../shapes/dim.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
 import { checkFlag, checkShape, sameShape, showShape } from '../../shapes/shape.ts';
@@ -13,7 +14,9 @@ import { atMost } from '../../shapes/shape-env.ts';
 import { checkSize, differs, hostDims, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, isInteger } from '../../tensor/dtypes.ts';
-import { type Tensor, viewOf } from '../../tensor/tensor.ts';
+import { rangeOf } from '../../tensor/integer-scan.ts';
+import { emptyTensor, hostValues, setValues, type Tensor, viewOf } from '../../tensor/tensor.ts';
+import { onesLike } from '../array/creation.ts';
 import { scatterNd, unsortedSegmentSum } from '../array/gather.ts';
 import { iota } from '../array/iota.ts';
 import { stack } from '../array/join.ts';
@@ -27,6 +30,7 @@ function checkNotNegative(x: Tensor, what: string, op: string): void {
     [x],
     (now) => {
       const values = viewOf(now);
+      if (rangeOf(values)[0] >= 0) return;
       for (let i = 0; i < values.length; i++)
         if (values[i] < 0)
           throw new InvalidArgumentError(`${what} must be at least 0, but number ${i} is ${values[i]}`, op);
@@ -95,7 +99,7 @@ export const bincount: NamedFunction<[arr: TensorLike], ['arr'], BincountOptions
       const bins = where(x.less(sizeValue(size, x.dtype)), x, toTensor(-1, x.dtype));
       const counted = (ids: Tensor, w: Tensor | null, n: Dim): Tensor => {
         if (w !== null) return unsortedSegmentSum(w, ids, n as number);
-        const counts = unsortedSegmentSum(ids.mul(0).add(1).cast(dtype), ids, n as number);
+        const counts = unsortedSegmentSum(onesLike(ids, dtype), ids, n as number);
         return binary ? counts.minimum(1) : counts;
       };
       if (axis !== -1 || x.rank === 1)
@@ -185,7 +189,7 @@ export const confusionMatrix: NamedFunction<
       );
     return scatterNd(
       stack([truth, guess], 1),
-      weights ?? truth.mul(0).add(1).cast(dtype),
+      weights ?? onesLike(truth, dtype),
       toShape([classes, classes]),
     );
   },
@@ -200,9 +204,8 @@ interface HistogramOptions {
   readonly dtype?: 'int32' | 'int64';
 }
 
-/** The numbers of the bins of values, which are computed in float64 where they are counted, as TensorFlow does. */
-function binsOf(values: TensorLike, valueRange: TensorLike, nbins: Dim, op: string, counted = false): Tensor {
-  const x = toTensor(values);
+/** The two limits of bins, of the dtype of the values. @throws InvalidArgumentError where they, or the values, are none */
+function rangeOfBins(x: Tensor, valueRange: TensorLike, nbins: Dim, op: string): Tensor {
   checkDType(x.dtype, 'numeric', 'values', op);
   const range = toTensor(valueRange, x.dtype).cast(x.dtype);
   if (range.rank !== 1 || dims(range)[0] !== 2)
@@ -218,15 +221,38 @@ function binsOf(values: TensorLike, valueRange: TensorLike, nbins: Dim, op: stri
     },
     (now) => now.at(0).less(now.at(1)),
   );
+  return range;
+}
+
+/** How many values are in each bin, counted one by one, by the same arithmetic in float64 as `binsOf`. */
+function histogramOnHost(x: Tensor, range: Tensor, nbins: number, dtype: 'int32' | 'int64'): Tensor {
+  const values = hostValues(x) as Float32Array;
+  const [low, high] = hostValues(range) as Float32Array;
+  const width = (high - low) / nbins;
+  const counts = new Int32Array(nbins);
+  for (let i = 0; i < values.length; i++) {
+    const place = (values[i] - low) / width;
+    // NaN is in the first.
+    counts[place >= nbins ? nbins - 1 : place > 0 ? Math.floor(place) : 0]++;
+  }
+  return setValues(emptyTensor('int32', [nbins], nbins), counts).cast(dtype);
+}
+
+/** The numbers of the bins of values, which are computed in float64 where they are counted, as TensorFlow does. */
+function binsOf(values: TensorLike, valueRange: TensorLike, nbins: Dim, op: string, counted = false): Tensor {
+  const x = toTensor(values);
+  const range = rangeOfBins(x, valueRange, nbins, op);
   const dtype = counted || isInteger(x.dtype) ? 'float64' : x.dtype;
   const [low, high] = [range.at(0).cast(dtype), range.at(1).cast(dtype)];
   const width = high.sub(low);
   const distance = x.cast(dtype).sub(low);
-  const scaled = counted ? distance.div(width.div(nbins)) : distance.div(width).mul(nbins);
+  const scaled = counted
+    ? distance.div(width.div(nbins as number))
+    : distance.div(width).mul(nbins as number);
   return scaled
     .floor()
     .maximum(0)
-    .minimum(nbins - 1)
+    .minimum((nbins as number) - 1)
     .cast('int32');
 }
 
@@ -261,7 +287,10 @@ export const histogramFixedWidth: NamedFunction<
     const dtype = options.dtype ?? 'int32';
     checkDType(dtype, 'index', 'dtype', op);
     const nbins = (options.nbins ?? 100) as number;
+    const x = toTensor(values);
+    const known = context.tracer === null && eagerBackend().allocator.isHost && x.dtype === 'float32';
+    if (known) return histogramOnHost(x, rangeOfBins(x, valueRange, nbins, op), nbins, dtype);
     const bins = flatten(binsOf(values, valueRange, nbins, op, true));
-    return unsortedSegmentSum(bins.mul(0).add(1).cast(dtype), bins, nbins);
+    return unsortedSegmentSum(onesLike(bins, dtype), bins, nbins);
   },
 );

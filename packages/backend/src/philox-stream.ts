@@ -1,6 +1,8 @@
 // Philox4x32-10 as TensorFlow runs it on CPUs, and what its distributions make of the words: the same numbers to the last bit. Logarithms, sines and
 // powers are JavaScript's, rounded to the dtype: there the last bit may differ, as it does between C libraries.
-import { type DType, philox } from '@eagre/backend';
+import type { DType } from './dtype.ts';
+import { logGamma } from './log-gamma.ts';
+import { philox } from './philox.ts';
 
 /** Σ of two words with a carry, as [low 32 bits, carry]. */
 const CARRY = 2 ** 32;
@@ -187,6 +189,17 @@ export function fillTruncated(stream: Philox, out: Floats, dtype: DType): void {
   }
 }
 
+/** For each number of `batches` parameters the numbers of a stream: sample s of parameter b is drawn as number b · samples + s. */
+export function forEachSample(
+  size: number,
+  batches: number,
+  visit: (batch: number, place: number, at: number) => void,
+): void {
+  const samples = batches === 0 ? 0 : size / batches;
+  for (let b = 0; b < batches; b++)
+    for (let s = 0; s < samples; s++) visit(b, b * samples + s, s * batches + b);
+}
+
 /** Whole words, or pairs of them, visited in order. */
 export function forEachWord(stream: Philox, count: number, visit: (word: number, i: number) => void): void {
   for (let i = 0; i < count; i += 4) {
@@ -270,7 +283,7 @@ export function gammaNumber(base: Philox, at: number, alpha: number): number {
 }
 
 /** One count of a Poisson distribution (Knuth for small rates, Hörmann's transformed rejection for others). */
-export function poissonNumber(base: Philox, at: number, rate: number, lgamma: (x: number) => number): number {
+export function poissonNumber(base: Philox, at: number, rate: number): number {
   const uniform = new Doubles(base.after(at * RESERVED));
   if (Number.isNaN(rate) || rate < 0) return Number.NaN;
   if (rate < 10) {
@@ -294,7 +307,7 @@ export function poissonNumber(base: Philox, at: number, rate: number, lgamma: (x
     if (shifted >= 0.07 && v <= 0.9277 - 3.6224 / (b - 2)) return k;
     if (k < 0 || (shifted < 0.013 && v > shifted)) continue;
     const s = Math.log((v * inverseAlpha) / (a / (shifted * shifted) + b));
-    if (s <= -rate + k * logRate - lgamma(k + 1)) return k;
+    if (s <= -rate + k * logRate - logGamma(k + 1)) return k;
   }
 }
 

@@ -1,4 +1,7 @@
-// Incomplete gamma and beta functions and the zeta function of single numbers, in float64.
+// Incomplete gamma and beta functions and the zeta function of single numbers, in float64. native/cpu/special_numbers.cc has the same in C++; change both or
+// neither.
+
+import { logGamma } from './log-gamma.ts';
 
 const EPSILON = 2 ** -53;
 const TINY = 1e-300;
@@ -14,21 +17,6 @@ const BERNOULLI_OVER_FACTORIAL: readonly number[] = [
   1 / 74724249600,
   -3617 / 10670622842880000,
 ];
-
-/** log Γ(x) for x above 0, by Stirling's series beyond 10 and the recurrence below. */
-export function logGammaOf(x: number): number {
-  let z = x;
-  let product = 1;
-  while (z < 10) product *= z++;
-  const inverse = 1 / (z * z);
-  const series =
-    ((((((-691 / 360360) * inverse + 1 / 1188) * inverse - 1 / 1680) * inverse + 1 / 1260) * inverse -
-      1 / 360) *
-      inverse +
-      1 / 12) /
-    z;
-  return (z - 0.5) * Math.log(z) - z + 0.5 * Math.log(2 * Math.PI) + series - Math.log(product);
-}
 
 /** log(1 + u) − u, exact for small u. */
 function logOneMinus(u: number): number {
@@ -46,12 +34,12 @@ function logOneMinus(u: number): number {
 
 /** What Stirling's formula leaves out of log Γ(a). */
 function stirlingRest(a: number): number {
-  return logGammaOf(a) - ((a - 0.5) * Math.log(a) - a + 0.5 * Math.log(2 * Math.PI));
+  return logGamma(a) - ((a - 0.5) * Math.log(a) - a + 0.5 * Math.log(2 * Math.PI));
 }
 
 /** x^a exp(−x) / Γ(a), without the loss that large exponents have where x is near a. */
 function gammaPrefix(a: number, x: number): number {
-  if (a < 10) return Math.exp(a * Math.log(x) - x - logGammaOf(a));
+  if (a < 10) return Math.exp(a * Math.log(x) - x - logGamma(a));
   return Math.sqrt(a / (2 * Math.PI)) * Math.exp(a * logOneMinus((x - a) / a) - stirlingRest(a));
 }
 
@@ -169,7 +157,7 @@ export function betaIncomplete(a: number, b: number, x: number): number {
   return betaBelow(a, b, x);
 }
 function betaBelow(a: number, b: number, x: number): number {
-  const size = logGammaOf(a) + logGammaOf(b) - logGammaOf(a + b);
+  const size = logGamma(a) + logGamma(b) - logGamma(a + b);
   const prefix = Math.exp(a * Math.log(x) + b * Math.log1p(-x) - size) / a;
   let c = 1;
   let d = 1 - ((a + b) * x) / (a + 1);
@@ -246,5 +234,5 @@ export function polygammaOf(n: number, x: number): number {
   }
   if (!(x > 0)) return sign * Number.POSITIVE_INFINITY * hurwitzZeta(n + 1, x);
   // n! alone is beyond all numbers, and the sum is 0: together they may be neither.
-  return sign * Math.exp(logGammaOf(n + 1) - (n + 1) * Math.log(x)) * zetaOver(n + 1, x, x);
+  return sign * Math.exp(logGamma(n + 1) - (n + 1) * Math.log(x)) * zetaOver(n + 1, x, x);
 }
