@@ -22,6 +22,8 @@ import { unprotected } from './hardening.mjs';
 import { describe } from './platforms/binaries.mjs';
 import { build } from './platforms/build.mjs';
 import { demands, mistakes } from './platforms/check.mjs';
+import { notices, noticesOfOwn, noticesOfZig, withLibraries } from './platforms/notices.mjs';
+import { isOfSources, stampSources } from './platforms/sources.mjs';
 import { own, targets, targetsNamed } from './platforms/targets.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -30,8 +32,6 @@ const most = 2.5e6;
 const mostCuda = 0.2e6;
 /** Of the addon for several processes with its libraries, which few programs load. */
 const mostDistribute = 1e6;
-/** The licences of the libraries that a package has beside the addon. */
-const notices = 'THIRD_PARTY_NOTICES.txt';
 /** What every Linux has that runs Node: not part of a package. */
 const ofSystem = /^(?:linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s)\.so/;
 
@@ -56,11 +56,13 @@ function packOwn(builds) {
     run('pnpm', [...command, '--filter=@eagre/native']);
   }
   const built = `${root}native/build/Release`;
+  let libraries = [];
   if (process.platform === 'linux') {
     place(`${built}/eagre.node`, `${folder}/eagre.node`, '--strip-all');
     place(`${built}/eagre_cuda.node`, `${folder}/eagre_cuda.node`, '--strip-all');
-    packDistribute(folder);
+    libraries = packDistribute(folder);
   } else place(`${built}/eagre.node`, `${folder}/eagre.node`, process.platform === 'darwin' ? '-x' : null);
+  describeTo(folder, withLibraries(noticesOfOwn(), libraries));
   check(folder);
 }
 
@@ -76,7 +78,14 @@ function packOther(target) {
   }
   // It is the machine's own Gloo that the addon for several processes is built with.
   for (const name of distributed(folder)) rmSync(`${folder}/${name}`);
+  describeTo(folder, noticesOfZig(target));
   check(folder);
+}
+
+/** Says in a package what its binaries have of others, and beside it what they were built from. */
+function describeTo(folder, text) {
+  writeFileSync(`${folder}/${notices}`, text);
+  stampSources(folder);
 }
 
 /** NVIDIA's driver is for glibc. */
@@ -92,32 +101,47 @@ function place(from, to, strip) {
   renameSync(made, to);
 }
 
-/** The addon for several processes, with Gloo and what Gloo needs beside it; nothing where it was not built. */
+/** The addon for several processes, with Gloo and what Gloo needs beside it: @returns these libraries, none where it was not built. */
 function packDistribute(folder) {
   const built = `${root}native/build/Release/eagre_distribute.node`;
   for (const name of distributed(folder)) rmSync(`${folder}/${name}`);
-  rmSync(`${folder}/${notices}`, { force: true });
-  if (!existsSync(built)) return;
+  if (!existsSync(built)) return [];
   const listed = execFileSync('ldd', [built], { encoding: 'utf8' });
-  const licences = [];
+  const libraries = [];
   for (const [, name, path] of listed.matchAll(/^\s*(\S+) => (\S+)/gm)) {
     if (ofSystem.test(name)) continue;
     if (path === 'not') fail(`${name}, which ${built} needs, is not on this machine.`);
     place(realpathSync(path), `${folder}/${name}`, '--strip-unneeded');
-    licences.push(`${name}\n\n${licenceOf(realpathSync(path))}`);
+    libraries.push({ name, licence: licenceOf(realpathSync(path)) });
   }
-  writeFileSync(`${folder}/${notices}`, licences.join(`\n${'-'.repeat(80)}\n\n`));
   // Last: who finds it finds its libraries too.
   place(built, `${folder}/eagre_distribute.node`, '--strip-all');
+  return libraries;
 }
 
-/** What the package of a library on this system (Debian, Ubuntu) says of its authors and licence. */
+/** What the package of a library on this system (Debian, Ubuntu) says of its authors and licence, and where its sources are. */
 function licenceOf(library) {
+  const said = (program, ...args) => execFileSync(program, args, { encoding: 'utf8' });
   // By its name: /lib is /usr/lib on newer systems, and the packages were told either.
-  const owner = execFileSync('dpkg', ['-S', `*/${basename(library)}`], { encoding: 'utf8' }).split(':')[0];
+  const owner = said('dpkg', '-S', `*/${basename(library)}`).split(':')[0];
   const file = `/usr/share/doc/${owner}/copyright`;
   if (!existsSync(file)) fail(`The licence of ${library} is not on this machine (${file}).`);
-  return readFileSync(file, 'utf8');
+  const text = readFileSync(file, 'utf8');
+  const system = /^ID=(\w+)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1];
+  // What dpkg-query fills in.
+  const wanted = ['Package', 'Version'].map((name) => `$\{source:${name}}`).join(' ');
+  const [source, version] = said('dpkg-query', '-W', '-f', wanted, owner).split(' ');
+  const place =
+    system === 'ubuntu' ? 'https://launchpad.net/ubuntu/+source' : 'https://snapshot.debian.org/package';
+  // Licences that many packages have lie in one place.
+  const names = new Set(
+    [...text.matchAll(/\/usr\/share\/common-licenses\/([\w.-]*\w)/g)].map(([, name]) => name),
+  );
+  const common = [...names].map((name) => [name, `/usr/share/common-licenses/${name}`]);
+  const texts = common
+    .filter(([, path]) => existsSync(path))
+    .map(([name, path]) => `${name}:\n\n${readFileSync(path, 'utf8')}`);
+  return [`Its sources: ${place}/${source}/${version}\n`, text, ...texts].join('\n');
 }
 
 /** The files of the addon for several processes in a package. */
@@ -145,7 +169,7 @@ function checkDistribute(folder, platform) {
     const { system, cpu } = describe(files[i]);
     if (`${system}-${cpu}` !== platform) fail(`${resolve(folder, name)} is for ${system} on ${cpu}.`);
   });
-  const licences = existsSync(resolve(folder, notices)) ? readFileSync(resolve(folder, notices), 'utf8') : '';
+  const licences = readFileSync(resolve(folder, notices), 'utf8');
   for (const name of names)
     if (name.startsWith('lib') && !licences.includes(`${name}\n`))
       fail(`${folder} has ${name}, but not its licence in ${notices}.`);
@@ -166,6 +190,11 @@ function checkDistribute(folder, platform) {
 function check(folder) {
   const platform = basename(folder);
   if (targets[platform] === undefined) fail(`${folder} is of no platform (tools/platforms/targets.mjs).`);
+  if (existsSync(resolve(folder, 'eagre.node'))) {
+    const again = `run \`pnpm pack:native --target ${platform}\``;
+    if (!existsSync(resolve(folder, notices))) fail(`${folder}/${notices} is missing: ${again}.`);
+    if (!isOfSources(folder)) fail(`${folder} was built from other sources: ${again}.`);
+  }
   checkAddon(folder, platform, 'eagre.node', most, 'kernels');
   // It needs no library, as it finds the driver when it runs.
   if (hasCuda(platform)) checkAddon(folder, platform, 'eagre_cuda.node', mostCuda, 'GPUs');

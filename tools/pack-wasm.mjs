@@ -1,13 +1,24 @@
-// Builds the modules of WebAssembly into packages/backend-wasm: pnpm pack:wasm. The first build takes some minutes: it compiles a C++ library, too.
-import { copyFileSync, readFileSync, statSync } from 'node:fs';
-import { exit } from 'node:process';
+// Builds the modules of WebAssembly into packages/backend-wasm: pnpm pack:wasm [--check]. The first build takes some minutes: it compiles a C++ library,
+// too. With --check it says only whether those that are there can be published.
+import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { argv, exit } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { buildModules } from './platforms/build.mjs';
+import { notices, noticesOfWasm } from './platforms/notices.mjs';
+import { isOfSources, stampSources } from './platforms/sources.mjs';
 
 const folder = fileURLToPath(new URL('../packages/backend-wasm/', import.meta.url));
 
 try {
+  if (argv.includes('--check')) check();
+  else packModules();
+} catch (error) {
+  console.error(error.message);
+  exit(1);
+}
+
+function packModules() {
   for (const threads of [false, true]) {
     const built = buildModules(threads);
     const name = `${folder}eagre${threads ? '-threads' : ''}`;
@@ -15,9 +26,17 @@ try {
     checkBare(`${built}/relaxed.wasm`);
     pack(`${built}/relaxed.wasm`, `${name}-relaxed.wasm`, 16e3);
   }
-} catch (error) {
-  console.error(error.message);
-  exit(1);
+  writeFileSync(`${folder}${notices}`, noticesOfWasm());
+  stampSources(folder);
+}
+
+function check() {
+  const { files } = JSON.parse(readFileSync(`${folder}package.json`, 'utf8'));
+  const missing = files.filter((name) => name !== 'dist' && !existsSync(`${folder}${name}`));
+  if (missing.length > 0) throw new Error(`${missing.join(', ')} missing: run \`pnpm pack:wasm\``);
+  if (!isOfSources(folder))
+    throw new Error('The modules of WebAssembly were built from other sources: run `pnpm pack:wasm`');
+  console.log(`${folder}: the modules are of the sources that are there`);
 }
 
 /** @param most bytes that a page fetches, compressed */

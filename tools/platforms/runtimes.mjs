@@ -1,6 +1,17 @@
 // Programs that run others on a platform that is not this machine's, each found or fetched when it is first needed.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { own } from './targets.mjs';
 import { cache } from './zig.mjs';
@@ -56,6 +67,42 @@ export function runtimeOf(target) {
     return { command: [runtime(target)], environment, file: (path) => path };
   }
   return { missing: 'no program with Node-API for musl on arm64 is known that could be fetched' };
+}
+
+/** How programs for a platform are run, where they start at all: a container may forbid an emulator what it needs. */
+export function runtimeHere(target) {
+  try {
+    const runtime = runtimeOf(target);
+    if (runtime.missing !== undefined) return runtime;
+    const [command, ...args] = [...runtime.command, '--version'];
+    const env = { ...process.env, ...runtime.environment };
+    const { status, signal, error } = spawnSync(command, args, { stdio: 'ignore', env });
+    return status === 0
+      ? runtime
+      : { missing: `${command} does not start: ${error?.message ?? signal ?? status}` };
+  } catch (error) {
+    return { missing: error.message };
+  }
+}
+
+/**
+ * Runs a program in a folder, by the `runtime` of its platform.
+ * @param args `before` and after the program's file
+ * @returns `text`, all that it says; and `wrong`, how it ended, unless it ended well
+ */
+export function runOn(runtime, folder, file, { before = [], after = [], env = process.env } = {}) {
+  const [command, ...args] = [...runtime.command, ...before, runtime.file(join(folder, file)), ...after];
+  // A pipe is nothing that Node in Wine can write to.
+  const log = join(folder, 'said.txt');
+  const said = openSync(log, 'w');
+  const { status, signal, error } = spawnSync(command, args, {
+    cwd: folder,
+    stdio: ['ignore', said, said],
+    env: { ...env, ...runtime.environment },
+  });
+  closeSync(said);
+  const text = readFileSync(log, 'utf8').trim();
+  return status === 0 ? { text } : { text, wrong: error?.message ?? signal ?? String(status) };
 }
 
 const need = (names) => ({ missing: `it needs: apt-get install ${names}` });

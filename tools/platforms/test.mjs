@@ -1,14 +1,12 @@
 // Builds the addons for other platforms, reads what their files say, and runs them where this machine can: node tools/platforms/test.mjs [TARGET…]
-// [--only PATTERN] [--report FILE]  All platforms unless some are named; of the tests those whose names match. At the end stands what ran, what did
-// not, and why. The report has the numbers of tests as vitest's has.
-import { spawnSync } from 'node:child_process';
+// [--only PATTERN] [--report FILE] [--built] [--into FOLDER]  All platforms unless some are named; of the tests those whose names match. At the end
+// stands what ran, what did not, and why. The report has the numbers of tests as vitest's has. With --built the addons are those that lie in
+// native/platforms. With --into nothing runs here: the folder has a folder for each platform, to run `node program.mjs` in elsewhere.
 import {
-  closeSync,
   copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
-  openSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -20,7 +18,7 @@ import { fileURLToPath } from 'node:url';
 import { bundle } from '../gpu/pack.mjs';
 import { build } from './build.mjs';
 import { demands, mistakes } from './check.mjs';
-import { runtimeOf } from './runtimes.mjs';
+import { runOn, runtimeHere } from './runtimes.mjs';
 import { targets, targetsNamed } from './targets.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -29,11 +27,13 @@ const option = (name) => {
   const at = words.indexOf(name);
   return at < 0 ? undefined : words.splice(at, 2)[1];
 };
-const [only, report] = [option('--only'), option('--report')];
+const [only, report, into] = [option('--only'), option('--report'), option('--into')];
+const built = words.includes('--built');
+if (built) words.splice(words.indexOf('--built'), 1);
 const named = words.length === 0 ? [Object.keys(targets)] : words.map(targetsNamed);
 if (named.includes(undefined)) {
   console.error(
-    `Usage: pnpm test:platforms [--only PATTERN] [--report FILE] [TARGET…], each one of all, ${Object.keys(targets).join(', ')}`,
+    `Usage: pnpm test:platforms [--only PATTERN] [--report FILE] [--built] [--into FOLDER] [TARGET…], each one of all, ${Object.keys(targets).join(', ')}`,
   );
   exit(2);
 }
@@ -61,13 +61,14 @@ function isWell(file, tests) {
 
 /** What the table says of a platform. */
 function test(target) {
-  let built;
+  let folder;
   try {
-    built = build(target);
+    folder = built ? join(root, 'native/platforms', target) : build(target);
   } catch (error) {
     return { file: error.message, tests: 'FAILED: not built' };
   }
-  const addons = ['eagre.node', 'eagre_cuda.node'].map((name) => join(built, name)).filter(existsSync);
+  const addons = ['eagre.node', 'eagre_cuda.node'].map((name) => join(folder, name)).filter(existsSync);
+  if (addons.length === 0) return { file: `${folder} has no addon`, tests: 'FAILED: not built' };
   const wrong = addons.flatMap((file) =>
     mistakes(target, readFileSync(file)).map((what) => `${file}: ${what}`),
   );
@@ -76,50 +77,22 @@ function test(target) {
   return { file, tests: run(target, addons[0]) };
 }
 
-/** How programs for a platform are run, where they start at all: a container may forbid an emulator what it needs. */
-function runtimeHere(target) {
-  try {
-    const runtime = runtimeOf(target);
-    if (runtime.missing !== undefined) return runtime;
-    const [command, ...args] = [...runtime.command, '--version'];
-    const env = { ...process.env, ...runtime.environment };
-    const { status, signal, error } = spawnSync(command, args, { stdio: 'ignore', env });
-    return status === 0
-      ? runtime
-      : { missing: `${command} does not start: ${error?.message ?? signal ?? status}` };
-  } catch (error) {
-    return { missing: error.message };
-  }
-}
-
 /** Runs the program with the addon as users have it: in a package for the platform, beside a flat tree of others. */
 function run(target, addon) {
-  const runtime = runtimeHere(target);
-  if (runtime.missing !== undefined) return `not run: ${runtime.missing}`;
-  const folder = join(work, target);
+  const runtime = into === undefined ? runtimeHere(target) : { missing: `it is in ${join(into, target)}` };
+  if (runtime.missing !== undefined && into === undefined) return `not run: ${runtime.missing}`;
+  const folder = join(into ?? work, target);
   const home = join(folder, 'node_modules/@eagre', `native-${target}`);
   mkdirSync(home, { recursive: true });
   const manifest = JSON.parse(readFileSync(`${root}native/platforms/${target}/package.json`, 'utf8'));
   writeFileSync(join(home, 'package.json'), JSON.stringify({ ...manifest, ...manifest.publishConfig }));
   copyFileSync(addon, join(home, 'eagre.node'));
   copyFileSync(join(work, 'program.mjs'), join(folder, 'program.mjs'));
-  const [command, ...args] = [
-    ...runtime.command,
-    runtime.file(join(folder, 'program.mjs')),
-    ...(only ? [only] : []),
-  ];
-  console.log(`${target}: ${[command, ...args].join(' ')}`);
-  // A pipe is nothing that Node in Wine can write to.
-  const said = openSync(join(folder, 'said.txt'), 'w');
-  const env = { ...process.env, EAGRE_ADDON: '', EAGRE_BACKEND: 'native', ...runtime.environment };
-  const { status, signal, error } = spawnSync(command, args, {
-    cwd: folder,
-    stdio: ['ignore', said, said],
-    env,
-  });
-  closeSync(said);
-  const text = readFileSync(join(folder, 'said.txt'), 'utf8').trim();
+  if (runtime.missing !== undefined) return `not run: ${runtime.missing}`;
+  console.log(`${target}: ${runtime.command.join(' ')} ${join(folder, 'program.mjs')}`);
+  const env = { ...process.env, EAGRE_ADDON: '', EAGRE_BACKEND: 'native' };
+  const { text, wrong } = runOn(runtime, folder, 'program.mjs', { after: only ? [only] : [], env });
   console.log(text);
   const [first, last] = [text.split(/\r?\n/)[0], text.split(/\r?\n/).at(-1)];
-  return status === 0 ? `${last} (${first})` : `FAILED: ${error?.message ?? signal ?? status}: ${last}`;
+  return wrong === undefined ? `${last} (${first})` : `FAILED: ${wrong}: ${last}`;
 }

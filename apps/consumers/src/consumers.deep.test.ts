@@ -16,12 +16,15 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import webpack from 'webpack';
 import {
   consumer,
+  firstPrograms,
   hasWasm,
+  type Manager,
   type Manifest,
   published,
   run,
   runNode,
   training,
+  version,
   write,
 } from './testing/packed.ts';
 
@@ -57,14 +60,16 @@ test('a program in plain JavaScript computes on native kernels', async () => {
   expect(await runNode(project, '--throw-deprecation', '--trace-warnings', 'main.js')).toBe(native);
 });
 
-test('the first program of the README runs as it stands', async () => {
-  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
-  write(project, 'readme.js', /```js\n(.*?)```/s.exec(readme)?.[1] as string);
-  expect(await runNode(project, 'readme.js')).toBe('[ [ 8, 11 ], [ 16, 23 ] ]\n6');
+describe('the first programs of the README run as they stand, where eagre was installed by', () => {
+  test.each<Manager>(['npm', 'pnpm', 'yarn', 'yarn 4'])('%s', async (manager) => {
+    const there = { npm: project, pnpm: strict, yarn: undefined, 'yarn 4': undefined }[manager];
+    const folder = there ?? (await consumer(manager, manager.replace(' ', '-'), ['eagre']));
+    expect(await firstPrograms(folder, { manager })).toMatchObject({ backend: 'native', version });
+  });
 });
 
 test('the command runs', async () => {
-  expect(await runNode(project, 'node_modules/eagre/bin/eagre.js', '--version')).toBe('0.0.0');
+  expect(await runNode(project, 'node_modules/eagre/bin/eagre.js', '--version')).toBe(version);
 });
 
 test('the stack of an error shows the line of the program', async () => {

@@ -1,16 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,27 +9,79 @@ const root = fileURLToPath(new URL('../../../..', import.meta.url));
 export interface Manifest {
   readonly name: string;
   readonly version: string;
-  readonly private?: boolean;
   readonly main: string;
   readonly engines?: { readonly node?: string };
-  readonly publishConfig?: Readonly<Record<string, unknown>>;
 }
 
-const readManifest = (file: string): Manifest => JSON.parse(readFileSync(file, 'utf8')) as Manifest;
-
-function manifestsIn(group: string): Manifest[] {
-  const found = readdirSync(join(root, group), { withFileTypes: true }).filter((entry) =>
-    entry.isDirectory(),
-  );
-  return found
-    .map(({ name }) => readManifest(join(root, group, name, 'package.json')))
-    .filter((manifest) => manifest.private !== true);
+interface Package {
+  readonly name: string;
+  readonly folder: string;
+  readonly manifest: Manifest;
+  readonly platform: string | undefined;
 }
 
+interface Registry {
+  readonly address: string;
+  readonly userconfig: string;
+  stop(): Promise<void>;
+}
+
+export type Manager = 'npm' | 'pnpm' | 'yarn' | 'yarn 4';
+
+// As `pnpm release` does it.
+const tool = (path: string): Promise<unknown> => import(join(root, 'tools', path));
+const {
+  pack: packAll,
+  publishHere,
+  publishable,
+} = (await tool('release/packages.mjs')) as {
+  pack(
+    root: string,
+    into: string,
+    packages: readonly Package[],
+    missing: readonly string[],
+  ): Promise<readonly { readonly name: string }[]>;
+  publishHere(packed: readonly { readonly name: string }[], registry: Registry): Promise<void>;
+  publishable(root: string): readonly Package[];
+};
+const { startRegistry } = (await tool('release/registry.mjs')) as {
+  startRegistry(folder: string): Promise<Registry>;
+};
+const { project, runPrograms } = (await tool('release/projects.mjs')) as {
+  project(
+    manager: Manager,
+    folder: string,
+    packages: readonly string[],
+    options: { readonly registry: { readonly address: string; readonly onlyOurs: boolean } },
+  ): Promise<void>;
+  runPrograms(
+    folder: string,
+    options: { readonly manager: Manager },
+  ): Promise<{ readonly backend: string; readonly version: string }>;
+};
+const { run: start } = (await tool('release/run.mjs')) as {
+  run(
+    program: string,
+    args: readonly string[],
+    cwd: string,
+    more?: Readonly<Record<string, string>>,
+  ): Promise<string>;
+};
+const { own } = (await tool('platforms/targets.mjs')) as { own: string };
+
+/** Runs the first programs of the README. @returns the version and the backend that they have run on */
+export const firstPrograms: (
+  folder: string,
+  options: { readonly manager: Manager },
+) => Promise<{ readonly backend: string; readonly version: string }> = runPrograms;
+
+const all = publishable(root);
 /** What is published, apart from binaries. */
-export const published: readonly Manifest[] = [...manifestsIn('packages'), ...manifestsIn('apps')];
-const binaries = manifestsIn('native/platforms');
-const ownBinary = `@eagre/native-${process.platform}-${process.arch}`;
+export const published: readonly Manifest[] = all
+  .filter(({ platform }) => platform === undefined)
+  .map(({ manifest }) => manifest);
+/** The version of all of them. */
+export const version: string = published[0]?.version as string;
 
 /** Where the packed packages are. */
 export interface PackedPlace {
@@ -59,129 +99,50 @@ declare module 'vitest' {
 }
 
 /**
- * Packs all packages as they would be published, and starts a registry that has them, as npm asks for them: packages of others come from where they
- * always do. What is not built is built before; the addon is the one that all tests use. Once for all test files (`setup.ts`): two builds at a
- * time would take each other's files away.
+ * Packs all packages as they are published, and publishes them to a registry on this machine; packages of others come from where they always do. What
+ * is not built is built before; the addon is the one that all tests use, and there is none for other platforms. Once for all test files
+ * (`setup.ts`): two builds at a time would take each other's files away.
  */
 export async function pack(): Promise<PackedPlace & { stop(): Promise<void> }> {
-  const names = [...published.map(({ name }) => name), ownBinary];
-  const filters = names.flatMap((name) => ['--filter', name]);
-  pnpm(['exec', 'turbo', 'run', 'build', '--output-logs=errors-only', ...filters.slice(0, -2)]);
-  execFileSync(process.execPath, ['tools/pack-native.mjs', '--built'], { cwd: root, stdio: 'pipe' });
   const folder = mkdtempSync(join(tmpdir(), 'eagre-consumers-'));
-  pnpm(['pack', '-r', '--pack-destination', tarballsIn(folder), ...filters]);
-  let address = '';
-  const server = createServer(({ url = '' }, response) => {
-    const body = answer({ folder, address }, url);
-    response.writeHead(body === undefined ? 404 : 200);
-    response.end(body);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // Nothing that npm keeps of another run may answer for this one.
-  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/${Date.now().toString(36)}`;
+  const here = all.filter(({ platform }) => platform === undefined || platform === own);
+  const others = all.filter((one) => !here.includes(one)).map(({ name }) => name);
+  const filters = published.flatMap(({ name }) => ['--filter', name]);
+  await run('pnpm', ['exec', 'turbo', 'run', 'build', '--output-logs=errors-only', ...filters], root);
+  await run(process.execPath, ['tools/pack-native.mjs', '--built'], root);
+  const packed = await packAll(root, join(folder, 'tarballs'), here, others);
+  const registry = await startRegistry(join(folder, 'registry'));
+  await publishHere(packed, registry);
   return {
     folder,
-    address,
+    address: registry.address,
     async stop() {
-      await new Promise((resolve) => server.close(resolve));
+      await registry.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-const tarballsIn = (folder: string): string => join(folder, 'tarballs');
-
-/** What the registry says. */
-function answer(place: PackedPlace, url: string): Buffer | string | undefined {
-  const tarballs = tarballsIn(place.folder);
-  const path = decodeURIComponent(url).split('/').slice(2).join('/');
-  if (path.endsWith('.tgz')) return readFileSync(join(tarballs, path));
-  const manifest = [...published, ...binaries].find(({ name }) => name === path);
-  if (manifest === undefined) return undefined;
-  const { version } = manifest;
-  const there = published.includes(manifest) || manifest.name === ownBinary;
-  const bytes = there ? readFileSync(join(tarballs, fileOf(path))) : Buffer.alloc(0);
-  const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
-  const packed = there ? packedManifest(bytes) : { ...manifest, ...manifest.publishConfig };
-  const dist = { tarball: tarballOf(place, path), integrity };
-  return JSON.stringify({
-    name: path,
-    'dist-tags': { latest: version },
-    versions: { [version]: { ...packed, dist } },
-  });
-}
-
-const tarballOf = ({ address }: PackedPlace, name: string): string => `${address}/${fileOf(name)}`;
-
-/** An empty project with these packages, which `program` (npm or pnpm) has installed from the registry. @returns its folder */
-export async function consumer(
-  program: 'npm' | 'pnpm',
-  name: string,
-  packages: readonly string[],
-): Promise<string> {
+/** An empty project, in which a program has installed packages from the registry. @returns its folder */
+export async function consumer(manager: Manager, name: string, packages: readonly string[]): Promise<string> {
   const place = inject('packed');
   if (typeof place === 'string') throw new Error(place);
   const folder = join(place.folder, name);
-  mkdirSync(folder);
-  const dependencies = packages.map((one) => [one, one === 'eagre' ? tarballOf(place, one) : '*']);
-  const manifest = { name, private: true, type: 'module', dependencies: Object.fromEntries(dependencies) };
-  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
-  // A network may be slow, or fail for a moment.
-  const patience = 'fetch-retries=8\nfetch-timeout=600000\n';
-  writeFileSync(join(folder, '.npmrc'), `@eagre:registry=${place.address}/\n${patience}`);
-  const quiet = program === 'npm' ? ['--no-audit', '--no-fund', '--no-update-notifier'] : ['--silent'];
-  await run(program, ['install', '--prefer-offline', '--ignore-scripts', ...quiet], folder);
+  // The registry of a name without a scope is that of all such names.
+  const words = packages.map((one) =>
+    one === 'eagre' ? `eagre@${place.address}eagre/-/eagre-${version}.tgz` : one,
+  );
+  await project(manager, folder, words, { registry: { address: place.address, onlyOurs: true } });
   return folder;
 }
 
-const fileOf = (name: string): string => `${name.replace('@', '').replace('/', '-')}-0.0.0.tgz`;
-
-function packedManifest(tarball: Buffer): object {
-  const args = ['-xzOf', '-', 'package/package.json'];
-  return JSON.parse(execFileSync('tar', args, { input: tarball, encoding: 'utf8' })) as object;
-}
-
-function pnpm(args: readonly string[]): void {
-  execFileSync('pnpm', args, {
-    cwd: root,
-    stdio: 'pipe',
-    env: environment(),
-    shell: process.platform === 'win32',
-  });
-}
-
-/** Without what pnpm and npm tell the programs that they start, and without what tests set for Eagre. */
-function environment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(
-    ([name]) => !/^(npm_|NODE_OPTIONS$|NODE_ENV$|VITEST|EAGRE_(ADDON|BACKEND)$)/i.test(name),
-  );
-  return { ...Object.fromEntries(kept), TURBO_TELEMETRY_DISABLED: '1' };
-}
-
 /** Runs a program in a folder, with more in its environment. @returns what it prints. @throws Error with all that it says if it fails. */
-export function run(
+export const run: (
   program: string,
   args: readonly string[],
   cwd: string,
-  more: Readonly<Record<string, string>> = {},
-): Promise<string> {
-  const shell = process.platform === 'win32' && program !== process.execPath;
-  const child = spawn(program, args, { cwd, env: { ...environment(), ...more }, shell });
-  return new Promise((resolve, reject) => {
-    let out = '';
-    let all = '';
-    child.stdout.on('data', (text) => {
-      out += text;
-      all += text;
-    });
-    child.stderr.on('data', (text) => (all += text));
-    child.on('error', reject);
-    child.on('close', (code) => {
-      if (code === 0) resolve(out.trim());
-      else reject(new Error(`${program} ${args.join(' ')} ended with ${code}:\n${all}`));
-    });
-  });
-}
+  more?: Readonly<Record<string, string>>,
+) => Promise<string> = start;
 
 export const runNode = (cwd: string, ...args: readonly string[]): Promise<string> =>
   run(process.execPath, args, cwd);

@@ -67,7 +67,7 @@ function dimIn(value: unknown, what: string, op: string): unknown {
 }
 
 /** Lists as lists of numbers; what is neither list nor tensor is left to the function's own checks. */
-function integersOf(value: unknown, what: string, op: string): unknown {
+function readIntegers(value: unknown, what: string, op: string): unknown {
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) {
       if (typeof value[i] !== 'number')
@@ -92,7 +92,7 @@ function integersOf(value: unknown, what: string, op: string): unknown {
 
 const integerOrIntegers = (value: unknown, what: string, op: string): unknown =>
   Array.isArray(value) || ArrayBuffer.isView(value) || (isTensor(value) && value.rank > 0)
-    ? integersOf(value, what, op)
+    ? readIntegers(value, what, op)
     : integerOf(value, what, op);
 
 function areNumbers(list: readonly unknown[]): boolean {
@@ -103,7 +103,7 @@ function areNumbers(list: readonly unknown[]): boolean {
 /** One integer. */
 export const integer: Kind = { read: integerOf };
 /** A list of integers. */
-export const integers: Kind = { read: integersOf };
+export const integers: Kind = { read: readIntegers };
 /** A list of sizes, some of which may not be known: see `dimsOf`. */
 export const shape: Kind = {
   read(value, what, op) {
@@ -111,10 +111,10 @@ export const shape: Kind = {
       if (areNumbers(dimsOf(value))) return value;
       // A shape that is handed on.
       if (hasUnknown(value as number[])) return toShape(value as number[]);
-      if (!value.some(isTensor)) return integersOf(value, what, op);
+      if (!value.some(isTensor)) return readIntegers(value, what, op);
       return toShape(value.map((item: unknown, at) => dimIn(item, `${what}[${at}]`, op)) as Dim[]);
     }
-    if (!isTensor(value) || value.rank !== 1) return integersOf(value, what, op);
+    if (!isTensor(value) || value.rank !== 1) return readIntegers(value, what, op);
     return toShape(dimsIn(value, what, op));
   },
 };
