@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { defineConfig, build as rolldown } from 'rolldown';
 import { parseAst } from 'rolldown/parseAst';
@@ -188,7 +188,20 @@ const spaces =
   'train|train-experimental|exponential-moving-average|images|test|test-case|equal-graph-defs|types-experimental|' +
   'graph-util|experimental|extension-type|profiler-experimental';
 
-export default defineConfig({
+const output = {
+  // Names of classes are names of losses, of layers, in files: the bundler may not change them where two modules use the same.
+  keepNames: true,
+  // An import takes as long as its source is to parse. So comments stay in the declarations, and local names are short; functions and
+  // classes keep theirs, and lines are lines, so that a stack trace can be read.
+  comments: { annotation: true, jsdoc: false, legal: false },
+  minify: {
+    compress: false,
+    mangle: { keepNames: true },
+    codegen: { removeWhitespace: false, asciiOnly: true },
+  },
+  minifyInternalExports: false,
+};
+const packed = {
   ...options,
   plugins: [
     withoutSamples,
@@ -203,19 +216,9 @@ export default defineConfig({
     declarations,
   ],
   output: {
+    ...output,
     dir: 'dist',
     cleanDir: true,
-    // Names of classes are names of losses, of layers, in files: the bundler may not change them where two modules use the same.
-    keepNames: true,
-    // An import takes as long as its source is to parse. So comments stay in the declarations, and local names are short; functions and
-    // classes keep theirs, and lines are lines, so that a stack trace can be read.
-    comments: { annotation: true, jsdoc: false, legal: false },
-    minify: {
-      compress: false,
-      mangle: { keepNames: true },
-      codegen: { removeWhitespace: false, asciiOnly: true },
-    },
-    minifyInternalExports: false,
     // The umbrella exports what an index exports.
     paths: name === 'eagre' ? {} : fromInternal,
     codeSplitting: {
@@ -234,4 +237,57 @@ export default defineConfig({
       ],
     },
   },
-});
+};
+
+/** Imports stay as they are written, but for the ends of their names. */
+const asWritten = {
+  name: 'as-written',
+  resolveId: (source, importer) =>
+    importer === undefined || source.startsWith('\0')
+      ? undefined
+      : {
+          id: source === './late.ts' ? '#late' : source.replace(/^(\..*)\.ts$/, '$1.js'),
+          external: 'relative',
+        },
+};
+/**
+ * An entry whose statements have effects is always in a bundle, and with it, loaded first, each file that it imports if only something of it is
+ * used late. So what such an entry exports is a module of its own.
+ */
+const namesApart = {
+  name: 'names-apart',
+  generateBundle(_, bundle) {
+    for (const entry of ['index', 'internal']) {
+      const { code, fileName } = bundle[`${entry}.js`];
+      this.emitFile({ type: 'asset', fileName: `${entry}-names.js`, source: code });
+      bundle[fileName].code = `import "./dispatch/install.js";\nexport * from "./${entry}-names.js";\n`;
+    }
+  },
+};
+/**
+ * What bundlers for pages take: each file is a module. One that splits a program puts whole modules either into what is loaded first or into
+ * what is loaded late, so it needs small ones, where Node is faster with few.
+ */
+const forPages = {
+  ...options,
+  external: [],
+  input: Object.fromEntries(
+    readdirSync('src', { recursive: true })
+      .filter((file) => file.endsWith('.ts') && !/\.test\.ts$|(^|[\\/])testing[\\/]/.test(file))
+      .map((file) => [file.slice(0, -'.ts'.length), `src/${file}`]),
+  ),
+  plugins: [
+    asWritten,
+    withoutSamples,
+    withoutIndentsOfKernels,
+    unnamedFunctions,
+    droppableStatements,
+    shortThrows,
+    withoutIndents,
+    name === 'core' && namesApart,
+  ],
+  output: { ...output, dir: 'dist/pages', chunkFileNames: '[name].js' },
+};
+const hasPages = readFileSync('package.json', 'utf8').includes('"./dist/pages/');
+
+export default defineConfig(hasPages ? [packed, forPages] : packed);

@@ -32,6 +32,7 @@ export {
 } from './arguments/checks.ts';
 export {
   argumentsOf,
+  declaredClasses,
   type Parameters,
   parametersOf,
   takesArguments,
@@ -96,6 +97,7 @@ export {
   lengthsOf,
   makeRagged,
   makeSparse,
+  raggedFromTensor,
   splitsOfLengths,
   toRaggedOrDense,
 } from './composites.ts';
@@ -152,7 +154,7 @@ export {
 } from './dispatch/distribution.ts';
 export { graphLoops } from './dispatch/graph-loops.ts';
 export { atRunTime, callHost, type PortableForm } from './dispatch/host.ts';
-export { methodNames } from './dispatch/install.ts';
+export { methodNames, methods } from './dispatch/install.ts';
 export {
   type Attrs,
   copyTo,

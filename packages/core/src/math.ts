@@ -48,7 +48,7 @@ export {
   erfcinv,
   ndtri,
 } from './ops/elementwise/special-functions.ts';
-export { inTopK } from './ops/nn/nn.ts';
+export { inTopK } from './ops/nn/parts.ts';
 export {
   type BincountOptions,
   bincount,

@@ -1,14 +1,4 @@
 /** Layers, models and their training. */
-import { LayerScale, StochasticDepth } from './applications/convnext.ts';
-import { CustomScaleLayer } from './applications/inception-resnet-v2.ts';
-import { Distiller } from './distillation/distiller.ts';
-import * as layers from './layers/index.ts';
-import { FeatureSpace, TFDIdentity } from './layers/preprocessing/feature-space.ts';
-import { Model } from './models/model.ts';
-import { Operation } from './models/operations.ts';
-import { Sequential } from './models/sequential.ts';
-import { registerLayerClasses } from './saving/serialization.ts';
-
 export * as activations from './activations.ts';
 export * as quantizers from './all-quantizers.ts';
 export * as applications from './applications/index.ts';
@@ -60,6 +50,7 @@ export {
   type WeightOptions,
 } from './layer/layer.ts';
 export { clearSession, getUid } from './layer/naming.ts';
+export * as layers from './layers/index.ts';
 export {
   Cross,
   Feature,
@@ -69,11 +60,11 @@ export {
   type FeatureSpaceArguments,
   type FeatureSpaceOptions,
 } from './layers/preprocessing/feature-space.ts';
+export { ops } from './models/all-operations.ts';
 export { type CloneOptions, cloneModel, modelFromJSON } from './models/cloning.ts';
 export { Input, type InputOptions } from './models/functional.ts';
 export { KerasTensor } from './models/keras-tensor.ts';
-export type { ModelOptions } from './models/model.ts';
-export { ops } from './models/operations.ts';
+export { Model, type ModelOptions } from './models/model.ts';
 export type { DrawOptions } from './models/plot/options.ts';
 export { modelToDot, type PlotOptions, plotModel } from './models/plot/plot.ts';
 export {
@@ -83,6 +74,7 @@ export {
   saveModelToBytes,
   saveWeights,
 } from './models/saving.ts';
+export { Sequential } from './models/sequential.ts';
 export type { StateTree, ValueTree } from './models/state-tree.ts';
 export type { SummaryOptions } from './models/summary.ts';
 export * as numpy from './numpy/numpy.ts';
@@ -143,18 +135,3 @@ export {
   drawSegmentationMasks,
   type Rgb,
 } from './utils/visualization.ts';
-export { layers, Model, Sequential };
-
-registerLayerClasses(() => ({
-  ...layers,
-  Model,
-  Functional: Model,
-  Sequential,
-  FeatureSpace,
-  TFDIdentity,
-  Operation,
-  Distiller,
-  CustomScaleLayer,
-  LayerScale,
-  StochasticDepth,
-}));

@@ -24,13 +24,21 @@ export interface Parameters<O> {
 }
 
 const declarations = new WeakMap<object, Parameters<Record<string, unknown>>>();
+const classes: Class[] = [];
+/** The classes of ours that say what they take; in a bundle those that it has. */
+export function declaredClasses(): readonly Class[] {
+  return classes;
+}
 
 /** Declares what the constructors of classes take, by name and by position. Classes that extend them take the same. */
 export function takesArguments<O extends object>(
   parameters: Parameters<O>,
-  ...classes: readonly Class[]
+  ...declared: readonly Class[]
 ): void {
-  for (const c of classes) declarations.set(c, parameters as unknown as Parameters<Record<string, unknown>>);
+  for (const c of declared) {
+    declarations.set(c, parameters as unknown as Parameters<Record<string, unknown>>);
+    classes.push(c);
+  }
 }
 
 /** The declaration of a class, or of the nearest one that it extends. */

@@ -1,7 +1,7 @@
 // Registers what can compute here: native kernels where the addon loads, else those of WebAssembly, else those in JavaScript, with a word about it in Node.
 import { type Backend, getBackend, NotFoundError } from '@eagre/backend';
 import '@eagre/backend-js';
-import { nativeUnavailable } from '@eagre/backend-native';
+import { nativeUnavailable } from '@eagre/backend-native/here';
 import { openHere } from '@eagre/backend-wasm/here';
 
 /** The backend that `EAGRE_BACKEND` names; null where it names none. @throws NotFoundError for one that is not there. */

@@ -8,16 +8,19 @@ import * as math from '../ops/elementwise/math.ts';
 import * as linalg from '../ops/linalg/linalg.ts';
 import * as reduce from '../ops/reduce/reduce.ts';
 import { joining } from '../tensor/convert.ts';
-import { installMethods } from '../tensor/methods.ts';
+import { installMethods, type OpFunction } from '../tensor/methods.ts';
 import { Tensor } from '../tensor/tensor.ts';
 import { Variable, variableArguments } from '../tensor/variable.ts';
 
 const files = [activations, array, linalg, math, reduce];
-const names: string[] = [];
+const installed = new Map<string, OpFunction>();
 for (const functions of files)
-  names.push(...installMethods([Tensor.prototype, Variable.prototype], functions));
-/** @internal The names of the ops that are methods of tensors. */
-export const methodNames: readonly string[] = names;
+  for (const [name, fn] of installMethods([Tensor.prototype, Variable.prototype], functions))
+    installed.set(name, fn);
+/** @internal The ops that are methods of tensors, by name. */
+export const methods: ReadonlyMap<string, OpFunction> = installed;
+/** @internal Their names. */
+export const methodNames: readonly string[] = [...methods.keys()];
 
 joining.stack = stack;
 

@@ -1,5 +1,5 @@
 // Types in a circle: what this file makes are ragged tensors, whose class extends the one here.
-import { type DType, InvalidArgumentError } from '@eagre/backend';
+import { type DType, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { CompositeTensor, type Printed } from '../composite/composite.ts';
 import { concat } from '../ops/array/join.ts';
 import { asString } from '../ops/strings/convert.ts';
@@ -30,16 +30,34 @@ export type RaggedList<T = Scalar> = (T | RaggedList<T>)[];
 /** A tensor or a ragged one. */
 export type RaggedOrDense = Tensor | RaggedTensor;
 
-let construct: (values: RaggedOrDense, splits: Tensor, uniform: number | null) => RaggedTensor;
+/** What is known of the class: of programs that use no ragged tensors, bundlers leave it out. */
+interface RaggedClass {
+  make(values: RaggedOrDense, splits: Tensor, uniform: number | null): RaggedTensor;
+  fromTensor(dense: Tensor, options: { readonly raggedRank: number }): RaggedTensor;
+}
+let found: RaggedClass | undefined;
 
 /** @internal Says which class ragged tensors have. */
-export function setRaggedClass(make: typeof construct): void {
-  construct = make;
+export function setRaggedClass(known: RaggedClass): void {
+  found = known;
+}
+function raggedClass(): RaggedClass {
+  if (found === undefined)
+    throw new UnimplementedError(
+      'there are no ragged tensors in this bundle: name tf.RaggedTensor in the program',
+      'RaggedTensor',
+    );
+  return found;
 }
 
 /** @internal Values in rows that end where splits say, which are not checked. A length that all rows have may be known. */
 export function makeRagged(values: RaggedOrDense, splits: Tensor, uniform: Dim | null = null): RaggedTensor {
-  return construct(values, splits, typeof uniform === 'number' ? uniform : null);
+  return raggedClass().make(values, splits, typeof uniform === 'number' ? uniform : null);
+}
+
+/** @internal A tensor whose first dimensions behind that of the rows are ragged ones. */
+export function raggedFromTensor(dense: Tensor, raggedRank: number): RaggedTensor {
+  return raggedClass().fromTensor(dense, { raggedRank });
 }
 
 export function isRagged(value: unknown): value is RaggedTensor {

@@ -72,9 +72,12 @@ type Nested = readonly TensorLike[];
  */
 export class RaggedTensor extends RaggedBase {
   static {
-    setRaggedClass((values, splits, uniform) => {
-      installAll();
-      return new RaggedTensor(values, splits, uniform);
+    setRaggedClass({
+      make: (values, splits, uniform) => {
+        installAll();
+        return new RaggedTensor(values, splits, uniform);
+      },
+      fromTensor,
     });
   }
 

@@ -36,18 +36,23 @@ export type OpMethods = {
   [K in keyof Catalogue]: K extends keyof Typed ? Typed[K] : Method<Catalogue[K]>;
 };
 
-/** @internal Puts the functions of a file on the prototypes. @returns their names */
-export function installMethods(prototypes: readonly object[], functions: object): string[] {
-  const names: string[] = [];
+export type OpFunction = (...args: unknown[]) => unknown;
+
+/** @internal Puts the functions of a file on the prototypes. @returns them, by name */
+export function installMethods(
+  prototypes: readonly object[],
+  functions: object,
+): readonly (readonly [string, OpFunction])[] {
+  const installed: [string, OpFunction][] = [];
   for (const [name, fn] of Object.entries(functions)) {
     if (typeof fn !== 'function') continue;
     nameFunction(fn, name);
-    names.push(name);
+    installed.push([name, fn as OpFunction]);
     const value = method(fn as (...args: unknown[]) => Tensor);
     for (const prototype of prototypes)
       Object.defineProperty(prototype, name, { configurable: true, writable: true, value });
   }
-  return names;
+  return installed;
 }
 
 // The functions tell by the number of their arguments what was given, so it has to be right; spreading costs.

@@ -4,7 +4,7 @@ import {
   type CompositeTensor,
   IndexedSlices,
   type PartialShape,
-  RaggedTensor,
+  type RaggedTensor,
   SparseTensor,
   Tensor,
 } from '@eagre/core';
@@ -16,6 +16,7 @@ import {
   checkDTypeName,
   checkPartialShape,
   isComposite,
+  isRagged,
   makeRagged,
   makeSparse,
   showInConsole,
@@ -247,7 +248,7 @@ function raggedSpec([flat, ...splits]: readonly TensorSpec[]): RaggedTensorSpec 
 /** The spec of a composite tensor whose parts are specs. */
 export function specOfParts(value: CompositeTensor): CompositeTensor {
   const [first, second] = value.parts as readonly TensorSpec[];
-  if (value instanceof RaggedTensor) return raggedSpec(value.parts as readonly TensorSpec[]);
+  if (isRagged(value)) return raggedSpec(value.parts as readonly TensorSpec[]);
   if (value instanceof SparseTensor) {
     const rank = first?.shape?.[1] ?? null;
     return new SparseTensorSpec(
@@ -264,7 +265,7 @@ export function specOfParts(value: CompositeTensor): CompositeTensor {
 
 /** The spec of a composite tensor. */
 export function specOfComposite(value: CompositeTensor): CompositeTensor {
-  if (value instanceof RaggedTensor) return RaggedTensorSpec.fromValue(value);
+  if (isRagged(value)) return RaggedTensorSpec.fromValue(value);
   if (value instanceof SparseTensor) return new SparseTensorSpec(value.shape, value.dtype);
   if (value instanceof IndexedSlices)
     return new IndexedSlicesSpec(value.shape, value.dtype, value.indices.dtype as 'int64');

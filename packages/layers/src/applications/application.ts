@@ -20,7 +20,7 @@ import { GlobalAveragePooling2D, GlobalMaxPooling2D } from '../layers/pooling/po
 import { Input } from '../models/functional.ts';
 import { KerasTensor } from '../models/keras-tensor.ts';
 import { Model } from '../models/model.ts';
-import { loadWeightsSync } from '../saving/saving.ts';
+import { loadWeightsSync } from '../saving/weight-files.ts';
 
 /** What every application takes. */
 export interface ApplicationOptions {

@@ -7,14 +7,14 @@ import {
   gather,
   InvalidArgumentError,
   type PartialShape,
-  RaggedTensor,
+  type RaggedTensor,
   range,
   SparseTensor,
   sparse,
   Tensor,
   zeros,
 } from '@eagre/core';
-import { checkFlag, columnOf } from '@eagre/core/internal';
+import { checkFlag, columnOf, isRagged, raggedFromTensor } from '@eagre/core/internal';
 import type { Layer } from './layer.ts';
 
 /** What a tensor is that is not dense. */
@@ -24,14 +24,14 @@ export type TensorKind = 'sparse' | 'ragged';
 export type Stored = SparseTensor | RaggedTensor;
 
 export function isStored(value: unknown): value is Stored {
-  return value instanceof RaggedTensor || value instanceof SparseTensor;
+  return isRagged(value) || value instanceof SparseTensor;
 }
 /** Whether it is a tensor of any kind. */
 export function isAnyTensor(value: unknown): value is Tensor | Stored {
   return value instanceof Tensor || isStored(value);
 }
 export function kindOf(value: unknown): TensorKind | undefined {
-  if (value instanceof RaggedTensor) return 'ragged';
+  if (isRagged(value)) return 'ragged';
   return value instanceof SparseTensor ? 'sparse' : undefined;
 }
 
@@ -48,25 +48,25 @@ export function inputKind(
 
 /** What `fn` makes of the values of a tensor, in their places; of a dense one, of itself. */
 export function onValues<T>(x: T, fn: (values: Tensor) => Tensor): T {
-  if (x instanceof RaggedTensor) return x.withFlatValues(fn(x.flatValues)) as T;
+  if (isRagged(x)) return x.withFlatValues(fn(x.flatValues)) as T;
   if (x instanceof SparseTensor) return x.withValues(fn(x.values)) as T;
   return fn(x as Tensor) as T;
 }
 
 /** As a dense tensor, with 0, false or '' where no value is. */
 export function densified(x: Tensor | Stored): Tensor {
-  if (x instanceof RaggedTensor) return x.toTensor();
+  if (isRagged(x)) return x.toTensor();
   return x instanceof SparseTensor ? x.toDense() : x;
 }
 
 /** How many rows a tensor has, as a scalar. */
 export function rowCount(x: Stored): Tensor {
-  return x instanceof RaggedTensor ? x.nrows() : x.denseShape.gather(0);
+  return isRagged(x) ? x.nrows() : x.denseShape.gather(0);
 }
 
 /** Some rows of a tensor, in an order: each is asked for once. */
 export function rowsOf(x: Stored, rows: Tensor): Stored {
-  if (x instanceof RaggedTensor) return gather(x as unknown as Tensor, rows) as unknown as RaggedTensor;
+  if (isRagged(x)) return gather(x as unknown as Tensor, rows) as unknown as RaggedTensor;
   const [count = 0, ...sizes] = x.shape as readonly number[];
   const places = range(0, rows.size, 1, { dtype: 'int32' });
   const placeOf = fill([count], -1, { dtype: 'int32' }).tensorScatterNdUpdate(rows.reshape([-1, 1]), places);
@@ -95,7 +95,7 @@ export function zerosOf(
   if (kind === undefined || shape.length < 2) return dense;
   if (kind === 'sparse') return sparse.fromDense(dense) as unknown as Tensor;
   const raggedRank = Math.min(Math.max(1, described.lastIndexOf(null)), shape.length - 1);
-  return RaggedTensor.fromTensor(dense, { raggedRank }) as unknown as Tensor;
+  return raggedFromTensor(dense, raggedRank) as unknown as Tensor;
 }
 
 // By the `call` of a class: the kinds that it takes, and whether it computes each value by itself, so that it is called with the values.

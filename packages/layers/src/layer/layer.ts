@@ -868,6 +868,11 @@ export class Layer extends Module implements Trackable {
     return false;
   }
 
+  /** @internal Whether Keras notes of its own accord that a call without options does not train, or one without options that has a mask. */
+  get isNotedWithoutTraining(): boolean | 'masked' {
+    return false;
+  }
+
   /** @internal Whether it stands for the call of an op. */
   get isOperation(): boolean {
     return false;

@@ -13,10 +13,11 @@ import {
 import { SGD } from '@eagre/optimizers';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { Concatenate, Dense, Embedding, InputLayer, LSTM } from '../layers/index.ts';
+import { ops } from '../models/all-operations.ts';
 import { Input } from '../models/functional.ts';
 import type { KerasTensor } from '../models/keras-tensor.ts';
 import { Model } from '../models/model.ts';
-import { Operation, ops } from '../models/operations.ts';
+import { Operation } from '../models/operations.ts';
 import { Sequential } from '../models/sequential.ts';
 import { Layer } from './layer.ts';
 

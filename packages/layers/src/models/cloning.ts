@@ -3,6 +3,7 @@ import { InvalidArgumentError } from '@eagre/core';
 import { defineFunction, isPlain, kind, type NamedFunction, shown, tree } from '@eagre/core/internal';
 import { sameForm } from '../layer/forms.ts';
 import type { CallOptions, Layer, Symbolic } from '../layer/layer.ts';
+import { knowAllLayers } from '../saving/all-layers.ts';
 import { deserializeLayer, serializeLayer, withCustomObjects } from '../saving/serialization.ts';
 import { Input } from './functional.ts';
 import { KerasTensor } from './keras-tensor.ts';
@@ -36,6 +37,7 @@ export const modelFromJSON: NamedFunction<
     } catch (cause) {
       return fail(`the text is no JSON: ${(cause as Error).message}`, cause);
     }
+    knowAllLayers();
     const model = withCustomObjects(customObjects, () => deserializeLayer(written));
     return model instanceof Model
       ? model

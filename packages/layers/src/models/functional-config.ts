@@ -4,13 +4,6 @@ import { camelCaseKeys, checkDTypeName, isPlain, shown, snakeCase, tree } from '
 import { symbolicIn } from '../layer/call.ts';
 import type { CallOptions, Layer, Symbolic } from '../layer/layer.ts';
 import { inputNames, takesStates } from '../layer/own-call.ts';
-import { RNN } from '../layers/recurrent/rnn.ts';
-import {
-  Dropout,
-  GaussianDropout,
-  GaussianNoise,
-  SpatialDropout2D,
-} from '../layers/regularization/regularization.ts';
 import { functionConfig, functionOf } from '../saving/keras-object.ts';
 import { deserializeLayer, type SerializedLayer, serializeLayer } from '../saving/serialization.ts';
 import { type FunctionalGraph, Input, inputLayer } from './functional.ts';
@@ -271,9 +264,8 @@ function makeOperation(of: KerasOperation, config: Config): Made {
  * mask. In training, such layers train.
  */
 function isDefault(layer: Layer, { training, mask }: Config): boolean {
-  if (training !== false) return false;
-  if (layer instanceof RNN) return mask !== undefined;
-  return [Dropout, SpatialDropout2D, GaussianNoise, GaussianDropout].some((Class) => layer instanceof Class);
+  const { isNotedWithoutTraining: isNoted } = layer;
+  return training === false && (isNoted === 'masked' ? mask !== undefined : isNoted);
 }
 
 /** The results of an op whose results have names, of which we have the first in the alphabet first. */

@@ -1,20 +1,17 @@
 // Ops on symbolic tensors: each call is a layer of the model that is described.
-import * as core from '@eagre/core';
-import { linalg, math, nn } from '@eagre/core';
+import { InvalidArgumentError, UnimplementedError } from '@eagre/core';
 import {
   anyOption,
   argumentsOf,
-  declareAs,
   declared,
   isPlain,
-  lazily,
-  lazyObject,
   methodNames,
+  methods,
   namesRange,
   takesOptions,
 } from '@eagre/core/internal';
-import { isSymbolic, symbolicIn } from '../layer/call.ts';
-import { isStored, takesKinds } from '../layer/kinds.ts';
+import { symbolicIn } from '../layer/call.ts';
+import { takesKinds } from '../layer/kinds.ts';
 import {
   type CallOptions,
   type FromConfig,
@@ -29,7 +26,6 @@ import {
 import { uniqueName } from '../layer/naming.ts';
 import { takesCall } from '../layer/own-call.ts';
 import { layerOptions } from '../layers/weights.ts';
-import * as keras from '../ops/index.ts';
 import {
   fromKeras,
   type KerasCall,
@@ -38,9 +34,9 @@ import {
   type NamedArguments,
   toKeras,
 } from './keras-operations.ts';
-import { KerasTensor, type SymbolicFunction } from './keras-tensor.ts';
+import { KerasTensor } from './keras-tensor.ts';
 
-type OpFunction = (...args: unknown[]) => unknown;
+export type OpFunction = (...args: unknown[]) => unknown;
 
 export interface OperationOptions extends LayerOptions {
   /** The name of a method of tensors, or of a function of `ops`: `reshape`. */
@@ -96,21 +92,24 @@ takesKinds(['sparse', 'ragged'], Operation);
 takesCall({ options: { training: true, args: true } }, Operation);
 takesOptions<OperationOptions, Operation>({ options: { ...layerOptions, op: anyOption('') } }, Operation);
 
-const methods = new Set(methodNames);
 /** Before the names of functions that are Keras's alone. */
-const KERAS = 'keras.';
+export const KERAS = 'keras.';
+
+let allFunctions: (() => ReadonlyMap<string, OpFunction>) | undefined;
+/** Makes functions known by name beside the methods of tensors. @param functions is asked once one is looked for */
+export function registerFunctions(functions: () => ReadonlyMap<string, OpFunction>): void {
+  allFunctions = functions;
+}
 
 /** @throws InvalidArgumentError for what is no op */
 function functionOf(op: string): OpFunction {
-  const found = collected().functions.get(op);
+  const found = allFunctions?.().get(op) ?? methods.get(op);
   if (found !== undefined) return found;
-  if (!methods.has(op)) throw new core.InvalidArgumentError(`there is no op '${op}'`, 'Operation');
-  return (x, ...rest) => {
-    if (isStored(x)) return (core as unknown as Record<string, OpFunction>)[op]?.(x, ...rest);
-    return (core.convertToTensor(x as core.TensorLike) as unknown as Record<string, OpFunction>)[op]?.(
-      ...rest,
-    );
-  };
+  const where =
+    allFunctions === undefined
+      ? ' in this bundle: use keras.ops in your program, or call layers.deserialize or models.modelFromJSON'
+      : '';
+  throw new InvalidArgumentError(`there is no op '${op}'${where}`, 'Operation');
 }
 
 /** The call of an op with symbolic tensors among its arguments. */
@@ -128,7 +127,7 @@ export function kerasCall(
 ): KerasCall & { readonly of: KerasOperation } {
   const of = kerasOperation(layer.op);
   if (of === undefined)
-    throw new core.UnimplementedError(
+    throw new UnimplementedError(
       `Keras has no op '${layer.op.slice(layer.op.startsWith(KERAS) ? KERAS.length : 0)}', so no file holds it: put the call into a layer of your own, with getConfig`,
       layer.name,
     );
@@ -170,94 +169,3 @@ for (const name of methodNames) {
     },
   });
 }
-
-type Joins = Pick<
-  typeof core,
-  'concat' | 'stack' | 'where' | 'einsum' | 'clipByValue' | 'zerosLike' | 'onesLike' | 'cast' | 'oneHot'
->;
-const JOINS = [
-  'concat',
-  'stack',
-  'where',
-  'einsum',
-  'clipByValue',
-  'zerosLike',
-  'onesLike',
-  'cast',
-  'oneHot',
-] as const satisfies readonly (keyof Joins)[];
-// Of another order and other defaults in Keras: what is written for it would get wrong results.
-const OTHERWISE = ['svd'] as const;
-/** Classes are no functions of tensors. */
-type Classes = `LinearOperator${string}`;
-type Functions = typeof math & Omit<typeof linalg, (typeof OTHERWISE)[number] | Classes> & typeof nn & Joins;
-type KerasFunctions = typeof keras.core &
-  typeof keras.numpy &
-  typeof keras.math &
-  typeof keras.linalg &
-  typeof keras.nn;
-/** Functions whose types say themselves what they take and give. */
-type OwnTypes =
-  | ('shape' | 'ndim' | 'dtype' | 'isTensor' | 'convertToNumpy' | 'customGradient' | 'vectorize' | 'jvp')
-  | ('cond' | 'switch' | 'whileLoop' | 'foriLoop' | 'scan' | 'associativeScan' | 'map' | 'vectorizedMap');
-type Symbolic<F> = { readonly [K in keyof F]: K extends OwnTypes ? F[K] : SymbolicFunction<F[K]> };
-type Spaces = { readonly [K in 'image' | 'linalg' | 'nn' | 'numpy']: Symbolic<(typeof keras)[K]> };
-
-/** What looks at symbolic tensors itself, or takes functions alone. */
-const THEMSELVES: ReadonlySet<string> = new Set([
-  ...['shape', 'ndim', 'dtype', 'isTensor', 'customGradient', 'vectorize'],
-]);
-
-/**
- * `tf.keras.ops`: the functions of Keras under its names, with its arguments and defaults, and beside them those of `tf.math`, `tf.linalg` and
- * `tf.nn` and methods of tensors under names that Keras has not. They take symbolic tensors too: each such call is a layer of the model that is
- * described.
- */
-export const ops: Symbolic<Omit<Functions, keyof KerasFunctions>> & Symbolic<KerasFunctions> & Spaces =
-  lazyObject(() => collected().made as never);
-
-const collected = lazily(() => {
-  const made: Record<string, unknown> = {};
-  const functions = new Map<string, OpFunction>();
-  const first = new Map<unknown, string>();
-  const wrapped = (op: string, fn: OpFunction): OpFunction => {
-    const call: OpFunction = (...args) =>
-      isSymbolic(args) ? describe(new Operation({ op }), args) : fn(...args);
-    return declared(fn) === undefined ? call : declareAs(call, fn);
-  };
-  const add = (name: string, fn: unknown): void => {
-    if (typeof fn !== 'function' || name in made || (OTHERWISE as readonly string[]).includes(name)) return;
-    if (name.startsWith('LinearOperator')) return;
-    // TensorFlow's second names of ops are the same functions.
-    const op = first.get(fn) ?? name;
-    first.set(fn, op);
-    functions.set(name, fn as OpFunction);
-    made[name] = wrapped(op, fn as OpFunction);
-  };
-  const all = core as unknown as Record<string, unknown>;
-  for (const name of [...methodNames, ...JOINS]) add(name, all[name]);
-  for (const group of [math, linalg, nn]) for (const [name, fn] of Object.entries(group)) add(name, fn);
-
-  /** The functions of a file of Keras's. */
-  const addKeras = (space: object, before = ''): Record<string, unknown> =>
-    Object.fromEntries(
-      Object.entries(space).map(([name, fn]: [string, OpFunction]) => {
-        if (THEMSELVES.has(name)) return [name, fn];
-        const op = first.get(fn) ?? `${KERAS}${before}${name}`;
-        first.set(fn, op);
-        functions.set(op, fn);
-        // Second names are in files too.
-        functions.set(`${KERAS}${before}${name}`, fn);
-        return [name, wrapped(op, fn)];
-      }),
-    );
-  for (const space of [keras.core, keras.numpy, keras.math, keras.linalg, keras.nn])
-    Object.assign(made, addKeras(space));
-  Object.assign(made, {
-    image: addKeras(keras.image, 'image.'),
-    linalg: addKeras(keras.linalg),
-    nn: addKeras(keras.nn),
-    numpy: addKeras(keras.numpy),
-  });
-  return { made, functions };
-});

@@ -5,9 +5,9 @@ import { declared } from '@eagre/core/internal';
 import { TensorSpec, tfFunction } from '@eagre/graph';
 import { describe, expect, it } from 'vitest';
 import { Model } from '../index.ts';
+import { ops } from '../models/all-operations.ts';
 import { modelFromJSON } from '../models/cloning.ts';
 import { Input } from '../models/functional.ts';
-import { ops } from '../models/operations.ts';
 import { readGolden } from '../testing/golden.ts';
 
 type Plain = number | boolean | string;

@@ -199,7 +199,7 @@ export class KerasFileEditor {
     const path = filepath as string;
     if (!path.endsWith('.weights.h5'))
       throw new InvalidArgumentError(`the path must end in .weights.h5, got ${path}`, OP);
-    const { encodeHdf5, Hdf5GroupBuilder } = await import('@eagre/formats');
+    const { encodeHdf5, Hdf5GroupBuilder } = await import('./hdf5-formats.ts');
     const { writeWhole } = await import('./keras-files.ts');
     const root = new Hdf5GroupBuilder();
     build(this.#weights, root, '');
@@ -429,7 +429,7 @@ async function contentsOf(filepath: string): Promise<Contents> {
   const isArchive = filepath.endsWith('.keras');
   if (!isArchive && !filepath.endsWith('.weights.h5'))
     throw new InvalidArgumentError(`expected a file that ends in .keras or .weights.h5, got ${filepath}`, OP);
-  const { readFileBytes, readHdf5, readHdf5File } = await import('@eagre/formats');
+  const { readFileBytes, readHdf5, readHdf5File } = await import('./hdf5-formats.ts');
   const { saveState } = await import('./keras-state.ts');
   const { jsonIn, CONFIG, METADATA, readArchive, WEIGHTS } = await import('./keras-archive.ts');
   try {

@@ -2,6 +2,7 @@
 import { DataLossError, InvalidArgumentError } from '@eagre/core';
 import type { Layer } from '../layer/layer.ts';
 import { Model } from '../models/model.ts';
+import { knowAllLayers } from './all-layers.ts';
 import {
   deserializeLayer,
   type SerializedLayer,
@@ -40,6 +41,7 @@ export function modelOfConfig(
   config: Readonly<Record<string, unknown>>,
   { file, customObjects, compile, safeMode }: ModelReading,
 ): Model {
+  knowAllLayers();
   const { compile_config: _, ...uncompiled } = config;
   const model = readingObjects(safeMode, () =>
     withCustomObjects(customObjects, () => deserializeLayer(compile ? config : uncompiled)),

@@ -1,29 +1,13 @@
-import { Checkpoint, type CheckpointOptions, type LoadStatus } from '@eagre/checkpoint';
-import { updateCheckpointState } from '@eagre/checkpoint/internal';
-import {
-  type DType,
-  FailedPreconditionError,
-  InvalidArgumentError,
-  type TypedArray,
-  UnimplementedError,
-} from '@eagre/core';
-import { checkFlag, checkPath, type OptionNames, sameShape, showShape } from '@eagre/core/internal';
-import {
-  decodeNpz,
-  decodeSafetensors,
-  makeFolders,
-  type NDArray,
-  readFileBytes,
-  writeNpzFile,
-  writeSafetensorsFile,
-} from '@eagre/formats';
-import { hasFiles, mostUnpacked, nodeBuiltin, readRegularSync } from '@eagre/formats/internal';
+import type { CheckpointOptions, LoadStatus } from '@eagre/checkpoint';
+import { FailedPreconditionError, InvalidArgumentError, UnimplementedError } from '@eagre/core';
+import { checkFlag, checkPath, type OptionNames } from '@eagre/core/internal';
+import type { NDArray } from '@eagre/formats';
+import { hasFiles, nodeBuiltin } from '@eagre/formats/internal';
 import { Layer, type NamedWeight } from '../layer/layer.ts';
 import { show } from '../layer/show.ts';
 import type { Model } from '../models/model.ts';
 import { whileReading } from './being-read.ts';
 import type { LoadWeightsOptions, SaveOptions, SaveWeightsOptions } from './keras-files.ts';
-import { readError, writeError } from './read-error.ts';
 
 /** How weights are kept: arrays by name in one file, a checkpoint of TensorFlow, or a file of Keras. */
 type Format = 'safetensors' | 'npz' | 'checkpoint' | 'keras';
@@ -131,21 +115,15 @@ export async function saveWeights(
   )
     throw new InvalidArgumentError(`${path} exists, and overwrite is false`, 'saveWeights');
   if (format === 'checkpoint') {
-    await new Checkpoint(model).writeAsync(path, options);
-    updateCheckpointState(nodeBuiltin('node:path').dirname(path), { latest: path, all: [path] });
-    return;
+    const { writeCheckpoint } = await import('./weight-files.ts');
+    return writeCheckpoint(model, path, options);
   }
   const arrays = new Map<string, NDArray>();
   for (const { path: name, variable } of weights) {
     arrays.set(name, variable.ndarray());
   }
-  try {
-    makeFolders(nodeBuiltin('node:path').dirname(path));
-    if (format === 'npz') await writeNpzFile(path, arrays);
-    else await writeSafetensorsFile(path, arrays, { format: 'eagre' });
-  } catch (cause) {
-    throw writeError(cause, path, 'saveWeights');
-  }
+  const { writeArrays } = await import('./weight-files.ts');
+  await writeArrays(path, format, arrays);
 }
 function checkPositive(value: unknown, name: string, op: string): void {
   if (typeof value !== 'number' || !(value > 0))
@@ -171,90 +149,17 @@ export async function loadWeights(
   for (const [name, value] of Object.entries(options))
     if (value !== undefined && value !== null && value !== false)
       throw new InvalidArgumentError(`${name} works for Keras's files only, got ${path}`, 'loadWeights');
-  if (format === 'checkpoint') return readCheckpoint(model, path);
+  if (format === 'checkpoint')
+    return whileReading(model, async () => {
+      const { readCheckpoint } = await import('./weight-files.ts');
+      return readCheckpoint(model, path);
+    });
   const weights = builtWeights(model, 'loadWeights');
-  let file: ReadonlyMap<string, NDArray>;
-  try {
-    file = arraysOf(await whileReading(model, () => readFileBytes(path)), path, format);
-  } catch (cause) {
-    throw readError(cause, path, 'loadWeights');
-  }
-  setWeights(model, weights, file, path);
+  await whileReading(model, async () => {
+    const { readArrays } = await import('./weight-files.ts');
+    await readArrays(model, weights, path, format);
+  });
   return null;
-}
-
-function arraysOf(
-  bytes: Uint8Array,
-  file: string,
-  format: 'npz' | 'safetensors',
-): ReadonlyMap<string, NDArray> {
-  return format === 'npz'
-    ? decodeNpz(bytes, { file, maxBytes: mostUnpacked(bytes.length) })
-    : decodeSafetensors(bytes, { file }).tensors;
-}
-
-/** The same at once, for a model that is handed out with its weights. */
-export function loadWeightsSync(model: Model, path: string): void {
-  const format = formatOf(path);
-  if (format === 'keras')
-    throw new UnimplementedError(
-      `${path}: Keras's files are read later only; make the model without weights, and then await model.loadWeights(path)`,
-    );
-  if (format === 'checkpoint') {
-    readCheckpoint(model, path);
-    return;
-  }
-  const weights = builtWeights(model, 'loadWeights');
-  let file: ReadonlyMap<string, NDArray>;
-  try {
-    file = arraysOf(readRegularSync(path, format), path, format);
-  } catch (cause) {
-    throw readError(cause, path, 'loadWeights');
-  }
-  setWeights(model, weights, file, path);
-}
-
-function readCheckpoint(model: Model, path: string): LoadStatus {
-  const status = new Checkpoint(model).read(path);
-  // What is built and finds nothing would go on with initial values.
-  if (model.weights.length > 0) status.assertNontrivialMatch();
-  return status;
-}
-
-/** @throws InvalidArgumentError unless names, shapes and dtypes are those of the file. */
-function setWeights(
-  model: Model,
-  weights: readonly NamedWeight[],
-  file: ReadonlyMap<string, NDArray>,
-  path: string,
-): void {
-  const missing = weights.filter((w) => !file.has(w.path)).map((w) => w.path);
-  const names = new Set(weights.map((w) => w.path));
-  const unknown = [...file.keys()].filter((name) => !names.has(name));
-  if (missing.length > 0 || unknown.length > 0) {
-    throw new InvalidArgumentError(
-      `${path} does not match the model '${model.name}': ${[
-        missing.length > 0 ? `the file lacks ${missing.join(', ')}` : '',
-        unknown.length > 0 ? `the model lacks ${unknown.join(', ')}` : '',
-      ]
-        .filter((s) => s !== '')
-        .join('; ')}`,
-      'loadWeights',
-    );
-  }
-  for (const { path: name, variable } of weights) {
-    const array = file.get(name) as NDArray;
-    if (!sameShape(array.shape, variable.shape) || array.dtype !== variable.dtype) {
-      throw new InvalidArgumentError(
-        `${path}: ${name} is ${array.dtype} ${showShape(array.shape)}, the model has ${variable.dtype} ${showShape(variable.shape)}`,
-        'loadWeights',
-      );
-    }
-  }
-  for (const { path: name, variable } of weights) {
-    const { data, shape, dtype } = file.get(name) as NDArray;
-    variable.assign({ data: data as TypedArray, shape, dtype: dtype as DType });
-  }
 }
 
 /** Every weight with its name; a layer that no call of the model has reached has none. @throws FailedPreconditionError before there is one. */

@@ -21,10 +21,10 @@ import {
   Softmax,
   TimeDistributed,
 } from '../layers/index.ts';
+import { ops } from '../models/all-operations.ts';
 import { Input } from '../models/functional.ts';
 import type { KerasTensor } from '../models/keras-tensor.ts';
 import { Model } from '../models/model.ts';
-import { ops } from '../models/operations.ts';
 import { Sequential } from '../models/sequential.ts';
 import { l2 } from '../regularizers.ts';
 

@@ -1,10 +1,8 @@
 // Layers as configurations that a file can hold, and back.
 import { InvalidArgumentError } from '@eagre/core';
 import {
-  classOf,
   customObject,
-  type Deserialize,
-  defineDeserialize,
+  declaredClasses,
   defineFunction,
   enterCustomObjects,
   isPlain,
@@ -16,7 +14,7 @@ import {
   shown,
   unknownName,
 } from '@eagre/core/internal';
-import type { Layer } from '../layer/layer.ts';
+import { Layer } from '../layer/layer.ts';
 import { show } from '../layer/show.ts';
 import { sharedIdOf, sharedLayer } from './serialization-scope.ts';
 
@@ -43,11 +41,25 @@ interface Compilable {
 }
 const compilable = (layer: Layer): layer is Layer & Compilable => 'compileFromConfig' in layer;
 
-let exportedClasses: () => Readonly<Record<string, unknown>> = () => ({});
-const classes = lazily(() => new Map(Object.entries(exportedClasses()) as [string, LayerClass][]));
-/** @internal Makes classes known by the names under which they are exported. @param exported is asked once one is looked for */
+let exportedClasses: (() => Readonly<Record<string, unknown>>) | undefined;
+const exportedByName = lazily(
+  () => new Map(Object.entries(exportedClasses?.() ?? {}) as [string, LayerClass][]),
+);
+/**
+ * @internal Makes classes known by the names under which they are exported; those that are in the program are known by their own.
+ * @param exported is asked once one is looked for
+ */
 export function registerLayerClasses(exported: () => Readonly<Record<string, unknown>>): void {
   exportedClasses = exported;
+}
+const classes = (): ReadonlyMap<string, LayerClass> =>
+  exportedClasses === undefined ? classesHere() : exportedByName();
+/** Those that a bundle has without the others. */
+function classesHere(): ReadonlyMap<string, LayerClass> {
+  const here = declaredClasses().filter((c) => c.prototype instanceof Layer);
+  const byName = new Map(here.map((c) => [c.name, c as unknown as LayerClass]));
+  const model = byName.get('Model');
+  return model === undefined ? byName : byName.set('Functional', model);
 }
 
 /** @internal */
@@ -88,7 +100,11 @@ function makeLayer(serialized: unknown, changes: Config): Layer {
   const Class = own ?? (custom as LayerClass | undefined) ?? classes().get(name);
   if (typeof Class?.fromConfig !== 'function')
     throw new InvalidArgumentError(
-      `${unknownName(name, [...classes().keys()], 'layer')}; register your own classes with registerKerasSerializable`,
+      `${unknownName(name, [...classes().keys()], 'layer')}; ${
+        exportedClasses === undefined
+          ? 'fromConfig knows the classes that a bundle has: use this one in your program, or call layers.deserialize or models.modelFromJSON, which know all'
+          : 'register your own classes with registerKerasSerializable'
+      }`,
     );
   const layer = Class.fromConfig({ ...config, ...changes });
   const { build_config: build, compile_config: compiled } = serialized as SerializedLayer;
@@ -126,14 +142,5 @@ export const serialize: NamedFunction<[layer: Layer], ['layer'], unknown, Serial
         'layers.serialize',
       );
     return serializeLayer(layer as Layer);
-  },
-);
-
-/** The layer that `serialize`, or Keras, wrote. `customObjects` are classes of your own by name. */
-export const deserialize: Deserialize<SerializedLayer, Layer> = defineDeserialize(
-  'layers.deserialize',
-  (serialized, customObjects) => {
-    classOf(serialized, customObjects, () => undefined, 'layers.deserialize');
-    return withCustomObjects(customObjects, () => deserializeLayer(serialized));
   },
 );

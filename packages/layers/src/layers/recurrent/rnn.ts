@@ -124,6 +124,11 @@ export class RNN extends Layer {
     }
   }
 
+  /** @internal */
+  override get isNotedWithoutTraining(): 'masked' {
+    return 'masked';
+  }
+
   override build(inputShape: PartialShape | readonly PartialShape[]): void {
     const [batch = null, , ...step] = partialShape(this.#sequence(inputShape));
     this.cell.ensureBuilt([batch, ...step]);

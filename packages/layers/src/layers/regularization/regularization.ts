@@ -87,6 +87,10 @@ export class Dropout extends Noise {
   constructor(...args: [rate: number | DropoutArguments, options?: DropoutOptions]) {
     super(argumentsOf<DropoutArguments>(Dropout, new.target, args));
   }
+  /** @internal */
+  override get isNotedWithoutTraining(): true {
+    return true;
+  }
   override call(inputs: Tensor, { training }: CallOptions = {}): Tensor {
     const x = training === true ? floats(this, inputs) : values(this, inputs);
     return training === true ? this.drop(x, this.rate, noiseOf(this, this.noiseShape, x.shape)) : x;
@@ -159,6 +163,10 @@ export class SpatialDropout2D extends SpatialDropout {
   constructor(...args: [rate: number | SpatialDropout2DArguments, options?: SpatialDropout2DOptions]) {
     super(2, argumentsOf<SpatialDropout2DArguments>(SpatialDropout2D, new.target, args));
   }
+  /** @internal */
+  override get isNotedWithoutTraining(): true {
+    return true;
+  }
 }
 
 /** Dropout of whole channels of volumes [batch, d, h, w, c], whose voxels depend on each other. */
@@ -183,6 +191,10 @@ export class GaussianNoise extends Noise {
   constructor(...args: [stddev: number | GaussianNoiseArguments, options?: NoiseOptions]) {
     super(argumentsOf<GaussianNoiseArguments>(GaussianNoise, new.target, args));
   }
+  /** @internal */
+  override get isNotedWithoutTraining(): true {
+    return true;
+  }
   override call(inputs: Tensor, { training }: CallOptions = {}): Tensor {
     const x = training === true ? floats(this, inputs) : values(this, inputs);
     return training === true && this.stddev > 0 ? x.add(this.normal(x, 0, this.stddev)) : x;
@@ -203,6 +215,10 @@ export class GaussianDropout extends Noise {
   constructor(...args: [rate: number | GaussianDropoutArguments, options?: NoiseOptions]) {
     super(argumentsOf<GaussianDropoutArguments>(GaussianDropout, new.target, args));
     if (this.rate === 1) fail(this, 'needs a rate below 1');
+  }
+  /** @internal */
+  override get isNotedWithoutTraining(): true {
+    return true;
   }
   override call(inputs: Tensor, { training }: CallOptions = {}): Tensor {
     const x = training === true ? floats(this, inputs) : values(this, inputs);
