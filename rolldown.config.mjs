@@ -250,6 +250,37 @@ const asWritten = {
           external: 'relative',
         },
 };
+/** Objects of some classes are called after these, in programs and in files, and minifiers of programs change names. */
+const namedClasses = {
+  name: 'named-classes',
+  generateBundle(_, bundle) {
+    for (const chunk of Object.values(bundle)) {
+      const bodies = new Map();
+      const visit = (node) => {
+        if (Array.isArray(node)) return node.forEach(visit);
+        if (typeof node?.type !== 'string') return undefined;
+        const isNamed = ({ type, key, static: isStatic, start, end }) =>
+          type === 'StaticBlock'
+            ? chunk.code.slice(start, end).includes('__name(')
+            : isStatic && key?.name === 'name';
+        const made = node.type === 'VariableDeclarator' ? node.init : node;
+        const id = made?.id ?? node.id;
+        // One that has been renamed says so itself.
+        if (
+          /^Class(Declaration|Expression)$/.test(made?.type) &&
+          /^[A-Z]\w/.test(id?.name) &&
+          !made.body.body.some(isNamed)
+        )
+          bodies.set(made.body.start, bodies.get(made.body.start) ?? id.name);
+        return Object.values(node).forEach(visit);
+      };
+      visit(parseAst(chunk.code).body);
+      chunk.code = chunk.code.replace(/\{/g, (brace, at) =>
+        bodies.has(at) ? `{\nstatic name = ${JSON.stringify(bodies.get(at))};` : brace,
+      );
+    }
+  },
+};
 /**
  * An entry whose statements have effects is always in a bundle, and with it, loaded first, each file that it imports if only something of it is
  * used late. So what such an entry exports is a module of its own.
@@ -281,6 +312,7 @@ const forPages = {
     withoutSamples,
     withoutIndentsOfKernels,
     unnamedFunctions,
+    namedClasses,
     droppableStatements,
     shortThrows,
     withoutIndents,

@@ -272,11 +272,11 @@ export abstract class RaggedBase extends CompositeTensor {
   }
   withParts([values, ...splits]: readonly unknown[]): RaggedTensor {
     const inner = isRagged(this.values) ? this.values.withParts([values, ...splits.slice(1)]) : values;
-    return construct(inner as Tensor, splits[0] as Tensor, this.uniformRowLength);
+    return raggedClass().make(inner as Tensor, splits[0] as Tensor, this.uniformRowLength);
   }
   override get general(): CompositeTensor {
     const inner = isRagged(this.values) ? (this.values.general as RaggedTensor) : this.values;
-    return construct(inner, this.rowSplits, null);
+    return raggedClass().make(inner, this.rowSplits, null);
   }
   override get differentiable(): unknown {
     return this.flatValues;
