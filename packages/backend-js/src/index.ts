@@ -3,7 +3,7 @@ import {
   type Backend,
   dtypesTaken,
   HostAllocator,
-  interpretPlan,
+  interpretLater,
   type Kernel,
   type KernelName,
   ResourceExhaustedError,
@@ -92,7 +92,7 @@ export const jsBackend: Backend = {
     return takes(dtypesTaken(name), inputs) ? kernels[name] : undefined;
   },
   elementwise: compileScalar,
-  prepare: (plan, allocator) => interpretPlan(jsBackend, plan, allocator),
+  prepare: (plan, allocator) => interpretLater(jsBackend, plan, allocator),
   threads: () => 1,
 };
 

@@ -20,6 +20,7 @@ export * from './philox-stream.ts';
 export { checkPlan } from './plan/check.ts';
 export * from './plan/flat-plan.ts';
 export { flattenPlan } from './plan/flatten-plan.ts';
+export { interpretLater } from './plan/interpret-later.ts';
 export * from './plan/interpreter.ts';
 export * from './plan/memory.ts';
 export { mayOverwrite } from './plan/overwrite.ts';

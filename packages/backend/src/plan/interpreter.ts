@@ -9,6 +9,7 @@ import type { ScalarProgram } from '../program/scalar.ts';
 import { checkPlan } from './check.ts';
 import { type FlatStep, writtenAroundHost } from './flat-plan.ts';
 import { flattenPlan } from './flatten-plan.ts';
+import { setInterpreter } from './interpret-later.ts';
 import { planMemory } from './memory.ts';
 import { type Executable, isKernelName, type Plan, type PlanCall, type PlanTensor } from './plan.ts';
 import { PlanRun } from './run.ts';
@@ -52,6 +53,13 @@ export function interpretPlan(
   checkPlan(plan);
   return new Interpreter(backend, plan, allocator);
 }
+
+/** Has all backends prepare plans that only interpret them. */
+export function useInterpreter(): void {
+  setInterpreter(interpretPlan);
+}
+// Bundlers leave this out with the rest of the file.
+useInterpreter();
 
 class Interpreter implements Executable {
   readonly arenaBytes: number;

@@ -6,6 +6,7 @@ import {
   placement,
   type Storage,
   throwIfAborted,
+  useInterpreter,
 } from '@eagre/backend';
 import { deviceName, drawWords, writeDraw } from '@eagre/core/internal';
 import type { Feed } from '../lowering/lower-ops.ts';
@@ -13,6 +14,7 @@ import type { Feed } from '../lowering/lower-ops.ts';
 /** Makes a plan ready whose last inputs are `feeds`; runs are given the others. */
 export function prepareFed(backend: Backend, plan: Plan, feeds: readonly Feed[]): Executable {
   if (placement.logs) logPlacement(backend, plan);
+  useInterpreter();
   const executable = backend.prepare(plan);
   return feeds.length === 0 ? executable : new FedExecutable(backend, executable, feeds);
 }
