@@ -16,7 +16,8 @@ const entry = files(
   'plugin',
   'register',
   'node',
-  'here',
+  // Of native kernels Node reads the index in its place.
+  ...(name === 'backend-native' ? [] : ['here']),
   'elsewhere',
   'node-hooks',
   'specs',
