@@ -110,7 +110,8 @@ const segmentProdOp: Op = /* @__PURE__ */ defineOp({
   name: 'SegmentProdOfRows',
   compose: ([x, ids], { count }) => {
     // Also where a function is traced, since others know those ops.
-    if (!currentBackend().allocator.isHost) return productsByDoubling(x, ids, count as number);
+    if (isHalf(x.dtype) || !currentBackend().allocator.isHost)
+      return productsByDoubling(x, ids, count as number);
     const y = emptyTensor(x.dtype, rowsOf(x, count as number));
     const width = y.size / Math.max(1, count as number);
     const [from, to, places] = [hostValues(x), spaceOf(y), Int32Array.from(hostValues(ids) as never, Number)];

@@ -671,8 +671,8 @@ const cropAndResizeOp: Op = /* @__PURE__ */ defineOp({
   compose: ([x, b, ids], attrs) => {
     const [height, width] = attrs['size'] as readonly [number, number];
     const method = attrs['method'] as CropMethod;
-    // Also where a function is traced, since others know those ops; gradients are tested in float64.
-    if (x.dtype === 'float64' || !currentBackend().allocator.isHost)
+    // Also where a function is traced, since others know those ops; gradients are tested in float64, and conformance in 16 bits too.
+    if (x.dtype !== 'float32' || !currentBackend().allocator.isHost)
       return croppedByOps([x, b, ids], [height, width], method, attrs['extrapolationValue'] as number);
     const [n, h, w, c] = x.shape as unknown as readonly [number, number, number, number];
     const count = b.shape[0] as number;
