@@ -23,8 +23,8 @@ const entry = files(
   'specs',
   ...(name === 'core' ? ['image'] : []),
 );
-// Namespaces of the umbrella that Node loads late: modules of their own.
-const late = name === 'eagre' ? 'src/late.ts' : undefined;
+// Namespaces that Node loads late: modules of their own.
+const [late] = files('late');
 const apart = late === undefined ? [] : [late, ...filesIn(late)];
 
 // To find a module takes Node as long as to parse ten kilobytes, so few are better. `internal` of these packages exports all that the index

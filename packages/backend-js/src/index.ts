@@ -4,82 +4,10 @@ import {
   dtypesTaken,
   HostAllocator,
   interpretLater,
-  type Kernel,
-  type KernelName,
-  ResourceExhaustedError,
   registerBackend,
   takes,
 } from '@eagre/backend';
-import { kernels as attention } from './attention.ts';
-import { kernels as batchnorm } from './batchnorm.ts';
-import { kernels as conv2d } from './conv2d.ts';
-import { kernels as factors } from './factors.ts';
-import { kernels as fft } from './fft.ts';
-import { kernels as fill } from './fill.ts';
-import { kernels as gather } from './gather.ts';
-import { kernels as layernorm } from './layernorm.ts';
-import { kernels as mapReduce } from './map-reduce.ts';
-import { kernels as matmul } from './matmul.ts';
-import { kernels as moments } from './moments.ts';
-import { kernels as moves } from './moves.ts';
-import { kernels as optimizers } from './optimizers.ts';
-import { kernels as philoxNumbers } from './philox-numbers.ts';
-import { kernels as pool2d } from './pool2d.ts';
-import { kernels as random } from './random.ts';
-import { kernels as reduce } from './reduce.ts';
-import { kernels as resize } from './resize.ts';
-import { kernels as rnn } from './rnn.ts';
-import { compileScalar } from './scalar.ts';
-import { kernels as scan } from './scan.ts';
-import { kernels as softmax } from './softmax.ts';
-import { kernels as sort } from './sort.ts';
-import { kernels as specialFunction } from './special-function.ts';
-import { kernels as svd } from './svd.ts';
-
-/** What V8 says of arrays and buffers that it cannot make, as one of our errors. */
-function exhaustible(kernel: Kernel): Kernel {
-  return (inputs, outputs, attrs) => {
-    try {
-      kernel(inputs, outputs, attrs);
-    } catch (cause) {
-      if (!(cause instanceof RangeError)) throw cause;
-      throw new ResourceExhaustedError(
-        `no memory to compute with (${cause.message}); use smaller tensors, or the native backend`,
-        undefined,
-        { cause },
-      );
-    }
-  };
-}
-
-const kernels: Partial<Record<KernelName, Kernel>> = Object.fromEntries(
-  Object.entries<Kernel>({
-    ...attention,
-    ...batchnorm,
-    ...conv2d,
-    ...factors,
-    ...fft,
-    ...fill,
-    ...gather,
-    ...layernorm,
-    ...mapReduce,
-    ...matmul,
-    ...moments,
-    ...moves,
-    ...optimizers,
-    ...philoxNumbers,
-    ...pool2d,
-    ...random,
-    ...reduce,
-    ...resize,
-    ...rnn,
-    ...scan,
-    ...softmax,
-    ...sort,
-    ...specialFunction,
-    ...svd,
-  }).map(([name, kernel]) => [name, exhaustible(kernel)]),
-);
+import { compute } from './late.ts';
 
 /** The backend of plain TypeScript. Importing this package registers it, with the lowest priority. */
 export const jsBackend: Backend = {
@@ -89,9 +17,9 @@ export const jsBackend: Backend = {
   description: 'plain JavaScript, 1 thread',
   allocator: new HostAllocator(),
   kernel(name, inputs) {
-    return takes(dtypesTaken(name), inputs) ? kernels[name] : undefined;
+    return takes(dtypesTaken(name), inputs) ? compute.kernels[name] : undefined;
   },
-  elementwise: compileScalar,
+  elementwise: (program) => compute.compileScalar(program),
   prepare: (plan, allocator) => interpretLater(jsBackend, plan, allocator),
   threads: () => 1,
 };

@@ -43,7 +43,7 @@ describe.each(['int64', 'int32', 'string'] as const)('a table of keys of %s', (d
 describe('values', () => {
   test('of every dtype, and of vectors', () => {
     for (const dtype of ['float32', 'float64', 'int32', 'bool', 'bfloat16', 'string'] as const) {
-      const [value, other] =
+      const [value, other]: readonly [Tensor, Tensor] =
         dtype === 'string'
           ? [constant(['x']), constant('y')]
           : [constant([1]).cast(dtype), constant(0).cast(dtype)];
