@@ -602,7 +602,7 @@ export const cropAndResize: NamedFunction<
       );
     const size = twoSizes(cropSize, 'cropSize', op);
     // Devices look for pixels by themselves, and graphs have ops that others know.
-    if (context.tracer !== null || !eagerBackend().allocator.isHost)
+    if (context.tracer !== null || !eagerBackend().allocator.isHost || typeof extrapolationValue !== 'number')
       return croppedByOps([x, b, ids], size, method, extrapolationValue);
     return execute1(cropAndResizeOp, [x, b, ids], { size, method, extrapolationValue });
   },
@@ -620,7 +620,8 @@ function croppedByOps(
   const op = 'image.cropAndResize';
   const dtype = b.dtype as 'float32' | 'float64';
   const [, h, w] = dims(x);
-  const [y1, x1, y2, x2] = b.unstack(-1);
+  const border = (i: number): Tensor => b.slice([0, i], [-1, 1]).squeeze([1]);
+  const [y1, x1, y2, x2] = [border(0), border(1), border(2), border(3)];
   const along = (start: Tensor, end: Tensor, side: Dim, count: Dim): Tensor => {
     const last = lastPlace(side, dtype);
     if (!differs(count, 1)) return expandDims(start.add(end).mul(0.5).mul(last), 1);
@@ -677,6 +678,7 @@ const cropAndResizeOp: Op = /* @__PURE__ */ defineOp({
     const [n, h, w, c] = x.shape as unknown as readonly [number, number, number, number];
     const count = b.shape[0] as number;
     const y = emptyTensor('float32', [count, height, width, c]);
+    if (y.size === 0) return y;
     const [pixels, boxes, to] = [hostValues(x), hostValues(b), spaceOf(y)] as Float32Array[];
     const images = integersOf(ids);
     const [rows, columns] = [new Int32Array(height), new Int32Array(width)];

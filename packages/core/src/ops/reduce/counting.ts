@@ -15,7 +15,7 @@ import { checkSize, differs, hostDims, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, isInteger } from '../../tensor/dtypes.ts';
 import { rangeOf } from '../../tensor/integer-scan.ts';
-import { emptyTensor, hostValues, setValues, type Tensor, viewOf } from '../../tensor/tensor.ts';
+import { emptyTensor, hostValues, spaceOf, type Tensor, uploaded, viewOf } from '../../tensor/tensor.ts';
 import { onesLike } from '../array/creation.ts';
 import { scatterNd, unsortedSegmentSum } from '../array/gather.ts';
 import { iota } from '../array/iota.ts';
@@ -229,13 +229,15 @@ function histogramOnHost(x: Tensor, range: Tensor, nbins: number, dtype: 'int32'
   const values = hostValues(x) as Float32Array;
   const [low, high] = hostValues(range) as Float32Array;
   const width = (high - low) / nbins;
-  const counts = new Int32Array(nbins);
+  const y = emptyTensor('int32', [nbins], nbins);
+  const counts = spaceOf(y) as Int32Array;
+  counts.fill(0);
   for (let i = 0; i < values.length; i++) {
     const place = (values[i] - low) / width;
     // NaN is in the first.
     counts[place >= nbins ? nbins - 1 : place > 0 ? Math.floor(place) : 0]++;
   }
-  return setValues(emptyTensor('int32', [nbins], nbins), counts).cast(dtype);
+  return uploaded(y, counts).cast(dtype);
 }
 
 /** The numbers of the bins of values, which are computed in float64 where they are counted, as TensorFlow does. */
