@@ -1,4 +1,5 @@
 // PhiloxNumbers: what TensorFlow's stateless ops make of Philox4x32-10. packages/backend/src/philox-stream.ts has the same in TypeScript.
+#include "log_gamma.h"
 #include "random_math.h"
 
 EAGRE_BEGIN
@@ -65,7 +66,6 @@ inline vf64 as_float(vf64 x) {
 }
 
 constexpr float kLeast = 1e-7f;
-constexpr double kTurn = 6.283185307179586;
 
 // Two normal floats of two words (Box and Muller, 1958), each step in float32.
 inline void normals(vu64 x, vu64 y, vf64& first, vf64& second) {
@@ -275,19 +275,6 @@ double gamma_number(Blocks blocks, double alpha) {
   }
 }
 
-// log Γ(x) for x above 0, by Stirling's series beyond 10 and the recurrence below; packages/backend/src/log-gamma.ts has the same.
-double log_gamma(double x) {
-  double z = x, product = 1;
-  while (z < 10) product *= z, z += 1;
-  const double inverse = 1 / (z * z);
-  const double series =
-      ((((((-691.0 / 360360) * inverse + 1.0 / 1188) * inverse - 1.0 / 1680) * inverse + 1.0 / 1260) * inverse - 1.0 / 360) *
-           inverse +
-       1.0 / 12) /
-      z;
-  return (z - 0.5) * std::log(z) - z + 0.5 * std::log(kTurn) + series - std::log(product);
-}
-
 // Of a Poisson distribution (Knuth for small rates, Hörmann's transformed rejection for others).
 double poisson_number(Blocks blocks, double rate) {
   if (!(rate >= 0)) return __builtin_nan("");
@@ -309,7 +296,7 @@ double poisson_number(Blocks blocks, double rate) {
     if (shifted >= 0.07 && v <= 0.9277 - 3.6224 / (b - 2)) return k;
     if (k < 0 || (shifted < 0.013 && v > shifted)) continue;
     const double size = std::log((v * inverse_alpha) / (a / (shifted * shifted) + b));
-    if (size <= -rate + k * log_rate - log_gamma(k + 1)) return k;
+    if (size <= -rate + k * log_rate - log_gamma_of_positive(k + 1)) return k;
   }
 }
 

@@ -1,27 +1,12 @@
 // SpecialFunction: incomplete gamma and beta functions and the zeta function, in float64. packages/backend/src/special-numbers.ts has the
 // same in TypeScript; change both or neither.
-#include <cmath>
-
-#include "isa.h"
+#include "log_gamma.h"
 
 EAGRE_BEGIN
 namespace {
 
-constexpr double kEpsilon = 0x1p-53, kTiny = 1e-300, kTurn = 6.283185307179586;
+constexpr double kEpsilon = 0x1p-53, kTiny = 1e-300;
 constexpr double kInf = __builtin_inf(), kNaN = __builtin_nan("");
-
-// log Γ(x) for x above 0.
-double log_gamma(double x) {
-  double z = x, product = 1;
-  while (z < 10) product *= z, z += 1;
-  const double inverse = 1 / (z * z);
-  const double series =
-      ((((((-691.0 / 360360) * inverse + 1.0 / 1188) * inverse - 1.0 / 1680) * inverse + 1.0 / 1260) * inverse - 1.0 / 360) *
-           inverse +
-       1.0 / 12) /
-      z;
-  return (z - 0.5) * std::log(z) - z + 0.5 * std::log(kTurn) + series - std::log(product);
-}
 
 // log(1 + u) - u, exact for small u.
 double log_one_minus(double u) {
@@ -37,11 +22,11 @@ double log_one_minus(double u) {
 }
 
 // What Stirling's formula leaves out of log Γ(a).
-double stirling_rest(double a) { return log_gamma(a) - ((a - 0.5) * std::log(a) - a + 0.5 * std::log(kTurn)); }
+double stirling_rest(double a) { return log_gamma_of_positive(a) - ((a - 0.5) * std::log(a) - a + 0.5 * std::log(kTurn)); }
 
 // x^a exp(-x) / Γ(a).
 double gamma_prefix(double a, double x) {
-  if (a < 10) return std::exp(a * std::log(x) - x - log_gamma(a));
+  if (a < 10) return std::exp(a * std::log(x) - x - log_gamma_of_positive(a));
   return std::sqrt(a / kTurn) * std::exp(a * log_one_minus((x - a) / a) - stirling_rest(a));
 }
 
@@ -135,7 +120,7 @@ double gamma_incomplete_slope(double a, double x) {
 }
 
 double beta_below(double a, double b, double x) {
-  const double size = log_gamma(a) + log_gamma(b) - log_gamma(a + b);
+  const double size = log_gamma_of_positive(a) + log_gamma_of_positive(b) - log_gamma_of_positive(a + b);
   const double prefix = std::exp(a * std::log(x) + b * std::log1p(-x) - size) / a;
   double c = 1, d = 1 - (a + b) * x / (a + 1);
   if (std::fabs(d) < kTiny) d = kTiny;
@@ -211,7 +196,7 @@ double polygamma(double n, double x) {
     return sign * factorial * hurwitz_zeta(n + 1, x);
   }
   if (!(x > 0)) return sign * kInf * hurwitz_zeta(n + 1, x);
-  return sign * std::exp(log_gamma(n + 1) - (n + 1) * std::log(x)) * zeta_over(n + 1, x, x);
+  return sign * std::exp(log_gamma_of_positive(n + 1) - (n + 1) * std::log(x)) * zeta_over(n + 1, x, x);
 }
 
 template <class T, class F> void map(const Tensor* x, const Tensor& y, F of) {

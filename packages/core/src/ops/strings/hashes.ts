@@ -123,6 +123,16 @@ class Registers {
     this.h[r] = turned(h, l, by & 31);
     this.l[r] = turned(l, h, by & 31);
   }
+  /** r = rotated(a + b, 43) + rotated(c, 30) + d. */
+  joinTurned(r: number, a: number, b: number, c: number, d: number): void {
+    this.copy(r, a);
+    this.add(r, b);
+    this.turn(r, 43);
+    this.copy(T, c);
+    this.turn(T, 30);
+    this.add(r, T);
+    this.add(r, d);
+  }
   copy(r: number, a: number): void {
     this.h[r] = this.h[a];
     this.l[r] = this.l[a];
@@ -171,14 +181,7 @@ function ofSome(s: DataView, at: number, n: number): number {
   r.times(C, K2H, ml);
   r.load(D, s, end - 16);
   r.times(D, K2H, K2L);
-  // Y = rotated(a + b, 43) + rotated(c, 30) + d
-  r.copy(Y, A);
-  r.add(Y, B);
-  r.turn(Y, 43);
-  r.copy(T, C);
-  r.turn(T, 30);
-  r.add(Y, T);
-  r.add(Y, D);
+  r.joinTurned(Y, A, B, C, D);
   // Z = a + rotated(b + k2, 18) + c
   r.copy(Z, B);
   r.plus(Z, K2H, K2L);
@@ -195,14 +198,7 @@ function ofSome(s: DataView, at: number, n: number): number {
   r.times(Y, K2H, ml);
   r.addAt(Z, s, end - 24);
   r.times(Z, K2H, ml);
-  // rotated(e + f, 43) + rotated(g, 30) + h
-  r.copy(X, E);
-  r.add(X, F);
-  r.turn(X, 43);
-  r.copy(T, Y);
-  r.turn(T, 30);
-  r.add(X, T);
-  r.add(X, Z);
+  r.joinTurned(X, E, F, Y, Z);
   // e + rotated(f + a, 18) + g
   r.add(F, A);
   r.turn(F, 18);
