@@ -31,7 +31,8 @@ export const usage = `pnpm bench [names…] [options]
   --avx2             as on a processor without AVX-512; who uses it all the same is not compared
   --profile NAME     counts and times the ops of one workload instead, on the most of --threads
   --list             names the workloads
-  --device gpu       times other workloads, on a GPU of NVIDIA, with other options (--help tells them)`;
+  --device gpu       times other workloads, on a GPU of NVIDIA, with other options (--help tells them)
+  sweep              times every function, layer, loss, metric and optimizer instead (pnpm bench sweep --help)`;
 
 /** @throws Error with a message for the user. */
 export function parseArguments(

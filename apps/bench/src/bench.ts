@@ -45,6 +45,12 @@ async function main(): Promise<number> {
     const given = args.filter((arg, i) => arg !== '--' && i !== device && i !== device + 1);
     return spawnSync(process.execPath, [program, 'bench', ...given], { stdio: 'inherit' }).status ?? 1;
   }
+  const words = args.filter((arg) => arg !== '--');
+  if (words[0] === 'sweep') {
+    // Imported here alone: the driver itself does without Eagre.
+    const { sweep } = await import('./sweep/main.ts');
+    return sweep(words.slice(1));
+  }
   let options: BenchOptions;
   try {
     options = parseArguments(args, {
