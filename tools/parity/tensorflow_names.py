@@ -1,5 +1,5 @@
-"""Makes packages/eagre/golden/tensorflow-names.json: the public names of TensorFlow, by module, and what its functions take. Those of Keras
-have a list of their own.
+"""Makes packages/eagre/golden/tensorflow-names.json: the public names of TensorFlow, by module, what its functions take, and the
+members of its classes. Those of Keras have a list of their own.
 
 Run: python tools/parity/tensorflow_names.py
 """
@@ -59,10 +59,29 @@ def options_of(module, names):
     return {name: arguments for name, arguments in found.items() if arguments}
 
 
+def members_of_classes(names):
+    """The public members of each class, by module; a class that has several names has them at the first."""
+    seen = set()
+    found = {}
+    for path, list_ in names.items():
+        module = module_of(path) if path else tf
+        for name in list_:
+            cls = getattr(module, name)
+            if not isinstance(cls, type) or cls in seen:
+                continue
+            seen.add(cls)
+            bases = [base for base in inspect.getmro(cls) if base.__module__.startswith("tensorflow")]
+            members = sorted({member for base in bases for member in vars(base) if not member.startswith("_")})
+            if members:
+                found.setdefault(path, {})[name] = members
+    return found
+
+
 KERAS = {"keras", "losses", "metrics", "optimizers", "initializers"}
 found = {
     "version": tf.__version__,
     "names": {"": names_of(tf), **{path: names_of(module_of(path)) for path in MODULES}},
 }
 found["arguments"] = {path: options_of(module_of(path) if path else tf, names) for path, names in found["names"].items()}
+found["members"] = members_of_classes(found["names"])
 OUT.write_text(json.dumps(found, separators=(",", ":")) + "\n")

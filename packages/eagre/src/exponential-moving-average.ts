@@ -87,6 +87,14 @@ export class ExponentialMovingAverage {
     return this.#averages.get(variable) ?? null;
   }
 
+  /** The name under which the average of a variable is: `kernel/ExponentialMovingAverage`. */
+  averageName(...args: Arguments<[variable: Variable], ['variable']>): string;
+  averageName(variable: Variable): string {
+    if (!(variable instanceof Variable))
+      throw new InvalidArgumentError(`expected a variable, got ${shown(variable)}`, `${OP}.averageName`);
+    return `${variable.path}/${this.name}`;
+  }
+
   #currentDecay(): Tensor {
     const decay = toTensor(this.#decay).cast('float32');
     if (this.#numUpdates === null) return decay;
@@ -98,7 +106,7 @@ export class ExponentialMovingAverage {
     let average = this.#averages.get(variable);
     if (average === undefined) {
       average = inInitScope(
-        () => new Variable(variable.read(), { trainable: false, name: `${variable.path}/${this.name}` }),
+        () => new Variable(variable.read(), { trainable: false, name: this.averageName(variable) }),
       );
       this.#averages.set(variable, average);
     }
@@ -117,4 +125,5 @@ takesArguments<AverageArguments>(
 defineMethods(ExponentialMovingAverage.prototype, OP, {
   apply: { positional: ['varList'] },
   average: { positional: ['variable'] },
+  averageName: { positional: ['variable'] },
 });

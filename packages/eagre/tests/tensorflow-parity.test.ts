@@ -4,6 +4,15 @@ import { readFileSync } from 'node:fs';
 import { declared, parametersOf } from '@eagre/core/internal';
 import { expect, test } from 'vitest';
 import * as tf from '../src/index.ts';
+import {
+  type Area,
+  areaOf,
+  idleReasons,
+  lackingIn,
+  lackingList,
+  leftOutList,
+  tableOf,
+} from './testing/areas.ts';
 import { leftOutArgumentsOfTensorFlow, leftOutOfTensorFlow } from './testing/left-out-of-tensorflow.ts';
 
 type ByModule<T> = Readonly<Record<string, T>>;
@@ -29,30 +38,6 @@ function spaceOf(path: string): object {
   return typeof at === 'object' && at !== null ? at : {};
 }
 
-interface Area {
-  readonly title: string;
-  readonly count: number;
-  readonly lacking: readonly string[];
-  readonly leftOut: ReadonlyMap<string, string>;
-}
-function areaOf(
-  path: string,
-  count: number,
-  not: readonly string[],
-  reasons: typeof leftOutOfTensorFlow,
-): Area {
-  const leftOut = new Map<string, string>();
-  for (const name of not) {
-    const found = reasons.find(({ what }) => what.test(`${path === '' ? 'tf' : path}.${name}`));
-    if (found !== undefined) leftOut.set(name, found.why);
-  }
-  return {
-    title: path === '' ? 'tf' : `tf.${path}`,
-    count,
-    lacking: not.filter((name) => !leftOut.has(name)),
-    leftOut,
-  };
-}
 const areas = Object.entries(names).map(([path, all]): Area => {
   const here = new Set(Object.keys(spaceOf(path)).map(plain));
   return areaOf(
@@ -106,83 +91,42 @@ test.each([
   ['names', areas, leftOutOfTensorFlow],
   ['arguments', argumentAreas, leftOutArgumentsOfTensorFlow],
 ] as const)('what is left out of %s lacks indeed', (_, of, reasons) => {
-  const found = of.flatMap(({ title, leftOut }) =>
-    [...leftOut.keys()].map((name) => `${title === 'tf' ? 'tf' : title.slice(3)}.${name}`),
-  );
-  expect(reasons.filter(({ what }) => !found.some((name) => what.test(name)))).toEqual([]);
+  expect(idleReasons(of, reasons)).toEqual([]);
 });
 
 test('every argument of a function of TensorFlow has its name here', () => {
-  expect(argumentAreas.flatMap(({ title, lacking }) => lacking.map((name) => `${title}.${name}`))).toEqual(
-    [],
-  );
+  expect(lackingIn(argumentAreas)).toEqual([]);
 });
 
 test('the page of what is here', async () => {
-  const row = (title: string, of: readonly Area[]): string => {
-    const sum = (count: (area: Area) => number): number => of.reduce((n, area) => n + count(area), 0);
-    const [all, out, lacking] = [
-      sum((a) => a.count),
-      sum((a) => a.leftOut.size),
-      sum((a) => a.lacking.length),
-    ] as const;
-    const here = all - out - lacking;
-    return `| ${title} | ${all} | ${here} | ${lacking} | ${out} | ${all === out ? '–' : `${Math.floor((100 * here) / (all - out))} %`} |`;
-  };
-  const code = (list: readonly string[]): string => list.map((name) => `\`${name}\``).join(', ');
-  const lacking = (of: readonly Area[]): string =>
-    of
-      .filter((area) => area.lacking.length > 0)
-      .map((area) => `- ${area.title}: ${code(area.lacking)}`)
-      .join('\n') || 'Nothing.';
-  const meant = (of: readonly Area[]): string =>
-    [...new Set(of.flatMap(({ leftOut }) => [...leftOut.values()]))]
-      .map(
-        (why) =>
-          `- ${why}: ${of
-            .map(
-              ({ title, leftOut }) =>
-                [title, [...leftOut].filter(([, w]) => w === why).map(([n]) => n)] as const,
-            )
-            .filter(([, list]) => list.length > 0)
-            .map(([title, list]) => `${code(list)} of ${title}`)
-            .join('; ')}`,
-      )
-      .join('\n');
   const text = `# Names of TensorFlow that are here
 
 The public names of TensorFlow ${version}, compared with those here: in camelCase, without regard to case.
-Keras has [a page of its own](keras-parity.md). \`packages/eagre/tests/tensorflow-parity.test.ts\` compares the names and writes this page.
+Keras has [a page of its own](keras-parity.md), and so have [the members of classes](tensorflow-members.md). \`packages/eagre/tests/tensorflow-parity.test.ts\` compares the names and writes this page.
 
-| module | names | here | lacking | left out | share of what is not left out |
-| --- | --- | --- | --- | --- | --- |
-${areas.map((area) => row(area.title, [area])).join('\n')}
-${row('all', areas)}
+${tableOf(areas, 'names')}
 
 ## Lacking
 
-${lacking(areas)}
+${lackingList(areas)}
 
 ## Left out on purpose
 
-${meant(areas)}
+${leftOutList(areas)}
 
 ## What functions take
 
 The arguments of the functions that are here, by name. Those of classes are not counted, nor is the name of the op.
 
-| module | arguments | here | lacking | left out | share of what is not left out |
-| --- | --- | --- | --- | --- | --- |
-${argumentAreas.map((area) => row(area.title, [area])).join('\n')}
-${row('all', argumentAreas)}
+${tableOf(argumentAreas, 'arguments')}
 
 ### Lacking
 
-${lacking(argumentAreas)}
+${lackingList(argumentAreas)}
 
 ### Left out on purpose
 
-${meant(argumentAreas)}
+${leftOutList(argumentAreas)}
 `;
   await expect(text).toMatchFileSnapshot('../../../docs/tensorflow-parity.md');
 });

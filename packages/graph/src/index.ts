@@ -92,6 +92,8 @@ export {
   field,
 } from './ir/extension-type.ts';
 export { type Assignment, Graph, GraphNode, type GraphValue, type NodeKind } from './ir/graph.ts';
+/** @internal */
+export * as specRelations from './ir/spec-relations.ts';
 export { type Signature, TensorSpec } from './ir/tensor-spec.ts';
 export {
   autographIterate,

@@ -36,6 +36,7 @@ defineMethods(Variable.prototype, 'Variable', {
   ...values,
   read: {},
   value: {},
+  readValue: {},
   dispose: {},
   assign: { positional: ['value'] },
   assignAdd: { positional: ['delta'] },

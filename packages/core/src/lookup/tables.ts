@@ -155,6 +155,10 @@ export class StaticHashTable implements Trackable {
       (keys, missing) => portableFind(this.tableResource, keys, missing as Tensor),
     );
   }
+  /** All keys and their values: `[keys, values]`. */
+  export(): [keys: Tensor, values: Tensor] {
+    return onKnown('LookupTableExportV2', [], () => this.#table.contents());
+  }
   /** Nothing: what it was made of is known to the program. */
   trackableView(): TrackableView {
     return { children: [] };
@@ -494,3 +498,4 @@ defineMethods(MutableHashTable.prototype, 'MutableHashTable', {
   remove: { positional: ['keys'] },
   export: {},
 });
+defineMethods(StaticHashTable.prototype, 'StaticHashTable', { export: {} });

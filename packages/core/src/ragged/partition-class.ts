@@ -4,7 +4,10 @@ import type { IntegerLike } from '../arguments/argument-kinds.ts';
 import { type Arguments, defineMethods } from '../arguments/arguments.ts';
 import { checkOneOf } from '../arguments/checks.ts';
 import { type Call, CompositeTensor } from '../composite/composite.ts';
+import { knownTensor } from '../dispatch/symbolic.ts';
+import { iota } from '../ops/array/iota.ts';
 import type { Dim } from '../shapes/dim.ts';
+import { dims } from '../shapes/dims.ts';
 import { hostDims } from '../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
 import { showInConsole } from '../tensor/format.ts';
@@ -21,7 +24,13 @@ import {
 } from './row-partition.ts';
 import * as ways from './row-ways.ts';
 
-const last = (numbers: Tensor): number => (numbers.size === 0 ? 0 : Number(numbers.at(-1).item()));
+/** The number in a scalar, which only a run may know. */
+const sizeIn = (x: Tensor, what: string, op: string): Dim => hostDims(x, what, op)[0] as Dim;
+/** The last of so many numbers: how many values there are; 0 for none. */
+const last = (numbers: TensorLike, what: string, op: string): Dim => {
+  const x = toTensor(numbers, 'int64');
+  return x.shape[0] === 0 ? 0 : sizeIn(x.at(-1) as Tensor, what, op);
+};
 
 /**
  * How a list of values falls into rows, without the values: `tf.experimental.RowPartition.fromRowLengths([2, 0, 3])`. A ragged tensor has one for each
@@ -45,15 +54,15 @@ export class RowPartition extends CompositeTensor {
   /** Row i has the values from `rowSplits[i]` on, before `rowSplits[i + 1]`. @throws InvalidArgumentError for splits that do not ascend from 0 */
   static fromRowSplits(...args: Arguments<[rowSplits: TensorLike], ['rowSplits']>): RowPartition;
   static fromRowSplits(rowSplits: TensorLike): RowPartition {
-    return new RowPartition(
-      ways.fromRowSplits(rowSplits, last(toTensor(rowSplits, 'int64')), true, 'RowPartition.fromRowSplits'),
-    );
+    const op = 'RowPartition.fromRowSplits';
+    return new RowPartition(ways.fromRowSplits(rowSplits, last(rowSplits, 'rowSplits', op), true, op));
   }
   /** Row i has `rowLengths[i]` values. */
   static fromRowLengths(...args: Arguments<[rowLengths: TensorLike], ['rowLengths']>): RowPartition;
   static fromRowLengths(rowLengths: TensorLike): RowPartition {
-    const values = Number(toTensor(rowLengths, 'int64').sum().item());
-    return new RowPartition(ways.fromRowLengths(rowLengths, values, true, 'RowPartition.fromRowLengths'));
+    const op = 'RowPartition.fromRowLengths';
+    const values = sizeIn(toTensor(rowLengths, 'int64').sum(), 'rowLengths', op);
+    return new RowPartition(ways.fromRowLengths(rowLengths, values, true, op));
   }
   /** Row i begins at `rowStarts[i]`; the last one ends behind all `nvals` values. */
   static fromRowStarts(
@@ -65,9 +74,8 @@ export class RowPartition extends CompositeTensor {
   /** Row i ends before `rowLimits[i]`, where the next one begins. */
   static fromRowLimits(...args: Arguments<[rowLimits: TensorLike], ['rowLimits']>): RowPartition;
   static fromRowLimits(rowLimits: TensorLike): RowPartition {
-    return new RowPartition(
-      ways.fromRowLimits(rowLimits, last(toTensor(rowLimits, 'int64')), true, 'RowPartition.fromRowLimits'),
-    );
+    const op = 'RowPartition.fromRowLimits';
+    return new RowPartition(ways.fromRowLimits(rowLimits, last(rowLimits, 'rowLimits', op), true, op));
   }
   /** Value i is in row `valueRowids[i]`; these ascend. There are `nrows` rows, or as many as that needs. */
   static fromValueRowids(
@@ -79,7 +87,7 @@ export class RowPartition extends CompositeTensor {
       ways.fromValueRowids(
         ids,
         nrows === null ? null : Number(nrows),
-        ids.size,
+        dims(ids)[0] as Dim,
         true,
         'RowPartition.fromValueRowids',
       ),
@@ -138,6 +146,32 @@ export class RowPartition extends CompositeTensor {
     return this.#splits.at(-1) as Tensor;
   }
 
+  /** Whether all rows have one length for sure. */
+  isUniform(): boolean {
+    return this.#uniform !== null;
+  }
+  /** The place of each value in its row: [values]. */
+  offsetsInRows(): Tensor {
+    const ids = this.valueRowids();
+    return iota(dims(ids)[0] as Dim)
+      .cast(this.dtype)
+      .sub(this.rowStarts().gather(ids));
+  }
+  /** How many rows there are, where that is known without a run; else null. */
+  get staticNrows(): number | null {
+    const rows = this.#splits.shape[0];
+    return typeof rows === 'number' ? rows - 1 : null;
+  }
+  /** How many values there are, where that is known without a run; else null. */
+  get staticNvals(): number | null {
+    const known = knownTensor(this.nvals());
+    return known === null ? null : Number(known.item());
+  }
+  /** The length that all rows have, where that is known without a run; else null. */
+  get staticUniformRowLength(): number | null {
+    return this.#uniform;
+  }
+
   get parts(): readonly unknown[] {
     return [this.#splits];
   }
@@ -178,6 +212,8 @@ defineMethods(RowPartition.prototype, 'RowPartition', {
   nrows: {},
   nvals: {},
   uniformRowLength: {},
+  isUniform: {},
+  offsetsInRows: {},
   withDtype: { positional: ['dtype'] },
 });
 showInConsole(RowPartition.prototype, String);

@@ -252,6 +252,10 @@ export class Variable extends VariableBase {
   value(): Tensor {
     return this.read();
   }
+  /** TensorFlow's other name for `read`. */
+  readValue(): Tensor {
+    return this.read();
+  }
 
   /**
    * Replaces the value. Dtypes must match, bare numbers adapt.

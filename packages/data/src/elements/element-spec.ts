@@ -13,17 +13,21 @@ import {
 import {
   type Arguments,
   argumentsOf,
+  defineMethods,
   isCompatible,
   isComposite,
+  shown,
   showShape,
   sizeOf,
   takesArguments,
   toOwnTensor,
   tree,
 } from '@eagre/core/internal';
-import { specOfParts, TensorSpec } from '@eagre/graph';
+import { specOfParts, specRelations, TensorSpec } from '@eagre/graph';
 import type { Dataset } from '../pipeline/dataset.ts';
 import { type Element, isDataset, type Leaf, mapLeaves } from './structure.ts';
+
+const { commonSupertype, compatible, isSpecClass, specMethods, subtype } = specRelations;
 
 /** The spec of a dataset inside of an element, such as a window. */
 export class DatasetSpec {
@@ -39,10 +43,38 @@ export class DatasetSpec {
     this.elementSpec = elementSpec;
   }
 
+  /** Whether a dataset, or a dataset of another spec, can be of this one. */
+  isCompatibleWith(...args: Arguments<[specOrValue: unknown], ['specOrValue']>): boolean;
+  isCompatibleWith(specOrValue: unknown): boolean {
+    return compatible(this, isDataset(specOrValue) ? new DatasetSpec(specOrValue.elementSpec) : specOrValue);
+  }
+  /** Whether every dataset of this spec is one of the other. */
+  isSubtypeOf(...args: Arguments<[other: unknown], ['other']>): boolean;
+  isSubtypeOf(other: unknown): boolean {
+    return subtype(this, other);
+  }
+  /** The spec that datasets of this one and of all others have, as exact as can be; null where there is none. */
+  mostSpecificCommonSupertype(
+    ...args: Arguments<[others: readonly unknown[]], ['others']>
+  ): DatasetSpec | null;
+  mostSpecificCommonSupertype(others: readonly unknown[]): DatasetSpec | null {
+    return commonSupertype<DatasetSpec>(this, others, 'DatasetSpec.mostSpecificCommonSupertype');
+  }
+  /** The spec of a dataset. */
+  static fromValue(...args: Arguments<[value: Dataset<unknown>], ['value']>): DatasetSpec;
+  static fromValue(value: Dataset<unknown>): DatasetSpec {
+    if (!isDataset(value))
+      throw new InvalidArgumentError(`expected a dataset, got ${shown(value)}`, 'DatasetSpec.fromValue');
+    return new DatasetSpec(value.elementSpec);
+  }
+
   toString(): string {
     return `DatasetSpec(${showSpec(this.elementSpec)})`;
   }
 }
+defineMethods(DatasetSpec, 'DatasetSpec', { fromValue: { positional: ['value'], objects: ['value'] } });
+defineMethods(DatasetSpec.prototype, 'DatasetSpec', specMethods);
+isSpecClass(DatasetSpec);
 
 takesArguments<{ readonly elementSpec: ElementSpec | null }>(
   { positional: ['elementSpec'], objects: ['elementSpec'], names: { elementSpec: true } },

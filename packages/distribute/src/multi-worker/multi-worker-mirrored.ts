@@ -50,7 +50,7 @@ export interface ConnectOptions {
  * processes meet again, once the lost one was started anew.
  */
 export class MultiWorkerMirroredStrategy extends Strategy {
-  readonly clusterResolver: ClusterResolver;
+  override readonly clusterResolver: ClusterResolver;
   readonly #members: readonly Member[];
   readonly #processes: ProcessCollectives;
   #generation = 0;

@@ -78,7 +78,7 @@ export interface ConnectedCluster {
  *     await coordinator.join();
  */
 export class ParameterServerStrategy extends Strategy {
-  readonly clusterResolver: ClusterResolver;
+  override readonly clusterResolver: ClusterResolver;
   /** @internal */
   readonly servers: ParameterServers;
   readonly #partitioner: Partitioner | VariablePartitioner | null;

@@ -32,6 +32,7 @@ import {
 import { Dataset, type ElementSpec } from '@eagre/data';
 import { autoShard, batchSizeOf, replicaBatchSizes } from '@eagre/data/internal';
 import { isTracedFunction, runTogether, TensorSpec, tfFunction } from '@eagre/graph';
+import type { ClusterResolver } from '../cluster/cluster-resolver.ts';
 import { datasetOf } from '../input/dataset-of.ts';
 import { DistributedDataset, type Distribution } from '../input/distributed-dataset.ts';
 import { type InputContext, ValueContext } from '../input/input-context.ts';
@@ -87,6 +88,8 @@ export interface ReplicaCall<A extends readonly unknown[]> {
  * layers. It may override `inputPipelines`, where processes read parts of a dataset.
  */
 export abstract class Strategy implements DistributionStrategy {
+  /** Where the processes of the cluster are; null for a strategy of one process. */
+  readonly clusterResolver: ClusterResolver | null = null;
   /** @internal */
   replicaDevices: readonly string[];
   /** @internal */

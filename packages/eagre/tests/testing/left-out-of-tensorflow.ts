@@ -1,7 +1,8 @@
 // What of TensorFlow is left out on purpose, and why.
+import type { Reasons } from './areas.ts';
 
 /** Names, as `module.name` with `tf` for the top, and the reason. */
-export const leftOutOfTensorFlow: readonly { readonly what: RegExp; readonly why: string }[] = [
+export const leftOutOfTensorFlow: Reasons = [
   {
     what: /^tf\.(qint8|qint16|qint32|quint8|quint16)$|^dtypes\.(QUANTIZED_DTYPES|q(u)?int\d+)$|^quantization\.(quantized_concat|quantize|dequantize)$/,
     why: 'there are no quantized dtypes',
@@ -97,7 +98,7 @@ export const leftOutOfTensorFlow: readonly { readonly what: RegExp; readonly why
 ];
 
 /** Arguments of functions, as `module.name(argument)`, and the reason. */
-export const leftOutArgumentsOfTensorFlow: typeof leftOutOfTensorFlow = [
+export const leftOutArgumentsOfTensorFlow: Reasons = [
   {
     what: /\((parallel_iterations|back_prop|swap_memory|infer_shape|fallback_to_while_loop|warn|parser_num_threads|sloppy_ordering|sloppy)\)$/,
     why: 'how loops and readers run inside, which is not for programs to say',
@@ -145,5 +146,103 @@ export const leftOutArgumentsOfTensorFlow: typeof leftOutOfTensorFlow = [
   {
     what: /^nest\.is_nested\(seq\)$/,
     why: 'an object that has this key is a structure itself',
+  },
+];
+
+const specs = '(\\w*Spec|DType|TensorShape)';
+/** Members of classes, as `module.Class.member`, and the reason. */
+export const leftOutMembersOfTensorFlow: Reasons = [
+  {
+    what: new RegExp(
+      `\\.${specs}\\.(cast|experimental_as_proto|experimental_from_proto|experimental_type_proto|as_proto|flatten|from_tensors|to_tensors|placeholder_value|flat_values_spec|from_spec)$`,
+    ),
+    why: "the protocol of TensorFlow's own tracing; here parts are leaves of structures (tf.nest)",
+  },
+  {
+    what: new RegExp(
+      `\\.${specs}\\.(most_specific_compatible_type|value_type)$|^tf\\.DType\\.most_specific_common_supertype$|^tf\\.TensorShape\\.most_specific_common_supertype$`,
+    ),
+    why: 'other names of what is here: mostSpecificCommonSupertype, mostSpecificCompatibleShape, isCompatibleWith',
+  },
+  {
+    what: /\.(get_shape|ndim|set_shape|numpy|as_numpy_iterator|as_numpy_dtype|is_numpy_compatible|eval|experimental_ref|ref|op|consumers|graph|value_index|OVERLOADABLE_OPERATORS)$|^tf\.(Tensor|IndexedSlices)\.name$/,
+    why: 'older names, and those of Python: `shape` and `rank` say the shape, tf.ensureShape gives a tensor with a known one, `array()` and `data()` the values, and datasets are iterated',
+  },
+  {
+    what: /^tf\.Variable\.(SaveSliceInfo|constraint|count_up_to|from_proto|to_proto|initial_value|initialized_value|initializer|load)$/,
+    why: 'of variables of TensorFlow 1, which begin when a session runs: values are there at once here, and `assign` applies a constraint that the program computes',
+  },
+  {
+    what: /^tf\.Graph\.|^tf\.Operation\./,
+    why: 'TensorFlow 1 builds and changes graphs by them; graphs here are read (`getOperations`, `asGraphDef`) and built by calls',
+  },
+  {
+    what: /^tf\.TensorArray\.(close|flow|grad|handle|identity)$/,
+    why: 'of the resource behind it in TensorFlow; here every version is a value of its own',
+  },
+  {
+    what: /initializer\.from_config$/,
+    why: 'tf.keras.initializers has them with their configs',
+  },
+  {
+    what: /^data\.(experimental\.)?\w*Dataset\.fingerprint$|^data\.Options\.|^data\.experimental\.(AutotuneOptions|DistributeOptions|OptimizationOptions)\.|^profiler\.experimental\.ProfilerOptions\./,
+    why: 'how pipelines and profilers run inside',
+  },
+  {
+    what: /\.(DatasetInitializer|KeyValueTensorInitializer|TextFileInitializer)\.initialize$|\.resource_handle$|\.queue_ref$/,
+    why: 'of resources in a graph; tables and queues are objects here',
+  },
+  {
+    what: /^lookup\.experimental\.DenseHashTable\.(erase|insert_or_assign)$/,
+    why: 'other names of `remove` and `insert`',
+  },
+  {
+    what: /^distribute\.(\w*AllReduce|CrossDeviceOps|ReductionToOneDevice)\.|^distribute\.ReduceOp\.|^distribute\.DistributedDataset\.reduce$/,
+    why: 'strategies call them inside; programs call `strategy.reduce`, and loop over datasets',
+  },
+  {
+    what: /^distribute\.(experimental\.)?\w*Strategy\.|^distribute\.Server\.|^train\.ClusterSpec\.|^config\.LogicalDeviceConfiguration\.|^tf\.DeviceSpec\./,
+    why: 'of TensorFlow 1 and of its servers, or under another name: `fromString`, ClusterDef.fromClusterSpec',
+  },
+  {
+    what: /^distribute\.experimental\.PreemptionCheckpointHandler\.watch_preemption_scope$/,
+    why: '`run` watches',
+  },
+  {
+    what: /^tf\.TypeSpec\.|^tf\.name_scope\.name$|^tf\.SparseTensor\.from_value$|^data\.IteratorSpec\.from_value$/,
+    why: 'TypeSpec says what all specs are, `tf.typeSpecFromValue` makes one of any value, and a scope is its name',
+  },
+  {
+    what: /^errors\.\w+\.(node_def|experimental_payloads)$/,
+    why: 'ops run at once, without a node: `op` and the message say which',
+  },
+  {
+    what: /^experimental\.(DynamicRaggedShape\.Spec|ExtensionTypeBatchEncoder\.)/,
+    why: 'specs of shapes are the specs of their parts; a BatchableExtensionType says how it is batched by its fields',
+  },
+  {
+    what: /^io\.TFRecordOptions\.|^io\.gfile\.GFile\.next$/,
+    why: 'of Python: `compressionType` says it, and files are iterated',
+  },
+  {
+    what: /^linalg\.LinearOperator\w*\.(graph_parents|parameters|diagonals_format)$/,
+    why: 'what the constructor was given is in fields with its names',
+  },
+  {
+    what: /^saved_model\.(Load|Save)Options\.|^train\.CheckpointOptions\./,
+    why: "about TensorFlow's own devices, savers and debuggers",
+  },
+  { what: /^test\.TestCase\./, why: "of Python's test runner; any runner of JavaScript does for the rest" },
+  {
+    what: /\.(DESCRIPTOR|\w+Entry)$/,
+    why: 'of the Python library of protocol buffers',
+  },
+  {
+    what: /^train\.ExponentialMovingAverage\.variables_to_restore$/,
+    why: 'names of variables in files of TensorFlow 1; a checkpoint takes averages as objects',
+  },
+  {
+    what: /^types\.experimental\./,
+    why: "types of TensorFlow's traced functions; `getConcreteFunction` stands on what tf.function gives",
   },
 ];

@@ -42,6 +42,10 @@ export class Operation {
   get device(): string {
     return this.node.device;
   }
+  /** The tensors that it computes from. */
+  get inputs(): Tensor[] {
+    return this.node.inputs.map((v) => this.graph.tracer.tensorOf(v));
+  }
   /** The tensors that it computes. */
   get outputs(): Tensor[] {
     return this.node.outputs.map((v) => this.graph.tracer.tensorOf(v));

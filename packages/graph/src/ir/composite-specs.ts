@@ -15,6 +15,7 @@ import {
   CompositeTensor as Composite,
   checkDTypeName,
   checkPartialShape,
+  defineMethods,
   isComposite,
   isRagged,
   makeRagged,
@@ -24,6 +25,7 @@ import {
   takesArguments,
   tree,
 } from '@eagre/core/internal';
+import { commonSupertype, compatible, isSpecClass, specMethods, subtype } from './spec-relations.ts';
 import { TensorSpec } from './tensor-spec.ts';
 
 /** What all specs are: `spec instanceof tf.TypeSpec`. */
@@ -41,7 +43,26 @@ export abstract class CompositeSpec extends Composite {
   dispatch(_call: Call): unknown {
     return undefined;
   }
+
+  /** Whether a value, or a value of another spec, can be of this one: of its kind and dtypes, and of a shape that fits. */
+  isCompatibleWith(...args: Arguments<[specOrValue: unknown], ['specOrValue']>): boolean;
+  isCompatibleWith(specOrValue: unknown): boolean {
+    const isValue = isComposite(specOrValue) && !(specOrValue instanceof CompositeSpec);
+    return compatible(this, isValue ? specOfComposite(specOrValue) : specOrValue);
+  }
+  /** Whether every value of this spec is one of the other. */
+  isSubtypeOf(...args: Arguments<[other: unknown], ['other']>): boolean;
+  isSubtypeOf(other: unknown): boolean {
+    return subtype(this, other);
+  }
+  /** The spec that values of this one and of all others have, as exact as can be; null where there is none. */
+  mostSpecificCommonSupertype(...args: Arguments<[others: readonly unknown[]], ['others']>): this | null;
+  mostSpecificCommonSupertype(others: readonly unknown[]): this | null {
+    return commonSupertype<this>(this, others, `${this.constructor.name}.mostSpecificCommonSupertype`);
+  }
 }
+defineMethods(CompositeSpec.prototype, 'TypeSpec', specMethods);
+isSpecClass(CompositeSpec);
 
 const isSpec = (part: unknown): boolean => part instanceof TensorSpec;
 
@@ -180,6 +201,10 @@ export class SparseTensorSpec extends CompositeSpec {
     if (parts.every(isSpec)) return this;
     return makeSparse(parts[0] as never, parts[1] as never, parts[2] as never);
   }
+  /** The spec of a sparse tensor. */
+  static fromValue(value: SparseTensor): SparseTensorSpec {
+    return new SparseTensorSpec(value.shape, value.dtype);
+  }
   override toString(): string {
     return `SparseTensorSpec(shape=${this.shape === null ? 'any' : showShape(this.shape)}, dtype=${this.dtype})`;
   }
@@ -266,7 +291,7 @@ export function specOfParts(value: CompositeTensor): CompositeTensor {
 /** The spec of a composite tensor. */
 export function specOfComposite(value: CompositeTensor): CompositeTensor {
   if (isRagged(value)) return RaggedTensorSpec.fromValue(value);
-  if (value instanceof SparseTensor) return new SparseTensorSpec(value.shape, value.dtype);
+  if (value instanceof SparseTensor) return SparseTensorSpec.fromValue(value);
   if (value instanceof IndexedSlices)
     return new IndexedSlicesSpec(value.shape, value.dtype, value.indices.dtype as 'int64');
   const specs = value.parts.map((part) =>

@@ -13,6 +13,8 @@ import {
   takesArguments,
 } from '@eagre/core/internal';
 
+import { commonSupertype, compatible, isSpecClass, subtype } from './spec-relations.ts';
+
 const OP = 'TensorSpec';
 
 /** What an argument of a traced function may be: `new tf.TensorSpec([null, 3], 'float32')`; null stands for any size. */
@@ -45,6 +47,25 @@ export class TensorSpec {
     return new TensorSpec(tensor.shape, tensor.dtype, name as string);
   }
 
+  /** Whether a tensor, or a tensor of another spec, can be of this one: of its dtype, and of a shape that fits. */
+  isCompatibleWith(...args: Arguments<[specOrTensor: unknown], ['specOrTensor']>): boolean;
+  isCompatibleWith(specOrTensor: unknown): boolean {
+    const isTensor = specOrTensor instanceof Tensor || specOrTensor instanceof Variable;
+    return compatible(this, isTensor ? new TensorSpec(specOrTensor.shape, specOrTensor.dtype) : specOrTensor);
+  }
+  /** Whether every tensor of this spec is one of the other. */
+  isSubtypeOf(...args: Arguments<[other: unknown], ['other']>): boolean;
+  isSubtypeOf(other: unknown): boolean {
+    return subtype(this, other);
+  }
+  /** The spec that tensors of this one and of all others have, as exact as can be; null where there is none. */
+  mostSpecificCommonSupertype(
+    ...args: Arguments<[others: readonly unknown[]], ['others']>
+  ): TensorSpec | null;
+  mostSpecificCommonSupertype(others: readonly unknown[]): TensorSpec | null {
+    return commonSupertype<TensorSpec>(this, others, 'TensorSpec.mostSpecificCommonSupertype');
+  }
+
   toString(): string {
     const name = this.name === undefined ? '' : `, name='${this.name}'`;
     return `TensorSpec(shape=${this.shape === null ? 'any' : showShape(this.shape)}, dtype=${this.dtype}${name})`;
@@ -68,6 +89,12 @@ takesArguments<SpecArguments>(
 defineMethods(TensorSpec, 'TensorSpec', {
   fromTensor: { positional: ['tensor', 'name'], required: 1 },
 });
+defineMethods(TensorSpec.prototype, 'TensorSpec', {
+  isCompatibleWith: { positional: ['specOrTensor'], objects: ['specOrTensor'] },
+  isSubtypeOf: { positional: ['other'], objects: ['other'] },
+  mostSpecificCommonSupertype: { positional: ['others'] },
+});
+isSpecClass(TensorSpec);
 showInConsole(TensorSpec.prototype, String);
 
 /** Specs in the structure of the arguments. */

@@ -22,6 +22,7 @@ import {
   type LinearOperatorHints,
   operatorsOf,
 } from './linear-operator.ts';
+import { LinearOperatorDiag } from './simple.ts';
 
 const fromAll = (operators: readonly LinearOperator[], hints: LinearOperatorHints): LinearOperatorHints =>
   known({
@@ -393,6 +394,14 @@ export class LinearOperatorLowRankUpdate extends LinearOperator {
       [],
     );
     return [...lead, this.baseOperator.rangeDimension, this.baseOperator.domainDimension];
+  }
+  /** D as an operator: of ones without `diagUpdate`. */
+  get diagOperator(): LinearOperatorDiag {
+    const isPositiveDefinite = this.isDiagUpdatePositive ?? undefined;
+    return new LinearOperatorDiag(
+      this.diagUpdate ?? onesLike(this.u.at('...', 0, ':')),
+      known({ isPositiveDefinite }),
+    );
   }
   /** U · D, or of the adjoint V · D̄; and what stands on the right. */
   #sides(adjoint: boolean): readonly [left: Tensor, right: Tensor] {

@@ -5,13 +5,14 @@ import { type Dim, type Dims, mulDims, subDims } from '../../../shapes/dim.ts';
 import { dims, toShape } from '../../../shapes/dims.ts';
 import { broadcastShapes, showShape } from '../../../shapes/shape.ts';
 import { differs, sizeValue } from '../../../shapes/sizes.ts';
+import { TensorShape } from '../../../shapes/tensor-shape.ts';
 import { type TensorLike, toTensor } from '../../../tensor/convert.ts';
 import { hasGradient } from '../../../tensor/dtypes.ts';
 import type { Tensor } from '../../../tensor/tensor.ts';
 import { iota } from '../../array/iota.ts';
 import { concat } from '../../array/join.ts';
-import { broadcastTo, reshape } from '../../array/shaping.ts';
-import { real } from '../../elementwise/complex.ts';
+import { broadcastTo, reshape, shapeOf } from '../../array/shaping.ts';
+import { imag, real } from '../../elementwise/complex.ts';
 import { fft, fft2d, fft3d, ifft, ifft2d, ifft3d } from '../../signal/fft.ts';
 import { conjugated, identityLike } from '../adjoint.ts';
 import {
@@ -75,6 +76,29 @@ abstract class Circulant extends LinearOperator {
   /** The kernel: the inverse transform of the spectrum. */
   convolutionKernel(): Tensor {
     return this.#out([ifft, ifft2d, ifft3d][this.#axes - 1](this.#complex));
+  }
+  /** How many axes are transformed: 1, 2 or 3. */
+  get blockDepth(): 1 | 2 | 3 {
+    return this.#axes;
+  }
+  /** The sizes of these axes; null for those that are not known. */
+  get blockShape(): TensorShape {
+    return new TensorShape(this.spectrum.shape.slice(-this.#axes));
+  }
+  /** The sizes of these axes: int32 [blockDepth]. */
+  blockShapeTensor(): Tensor {
+    return shapeOf(this.spectrum).at(`${-this.#axes}:`);
+  }
+  /** Throws where the kernel is not real, to rounding: its spectrum is Hermitian then. @throws InvalidArgumentError */
+  assertHermitianSpectrum(): void {
+    const kernel = [ifft, ifft2d, ifft3d][this.#axes - 1](this.#complex);
+    const worst = imag(kernel).abs().max().item() as number;
+    const epsilon = kernel.dtype === 'complex128' ? 2 ** -52 : 2 ** -23;
+    if (!(worst < epsilon * Number(this.domainDimensionTensor().item())))
+      throw new InvalidArgumentError(
+        `the spectrum is not Hermitian: the kernel has imaginary parts of up to ${worst}`,
+        this.constructor.name,
+      );
   }
   #out(x: Tensor): Tensor {
     return (isComplex(this.dtype) || !isComplex(x.dtype) ? x : real(x)).cast(this.dtype);
