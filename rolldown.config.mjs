@@ -170,10 +170,11 @@ const withoutIndentsOfKernels = {
     return { code: short, map: null };
   },
 };
-/** The index takes the late namespaces from the module that fits what loads it. */
+/** Late namespaces come from the module that fits what loads them. */
+const isLate = (source) => /^\.{1,2}\/(\.\.\/)*late\.ts$/.test(source);
 const lateByRuntime = {
   name: 'late-by-runtime',
-  resolveId: (source) => (source === './late.ts' ? { id: '#late', external: true } : undefined),
+  resolveId: (source) => (isLate(source) ? { id: '#late', external: true } : undefined),
   writeBundle: () => writeFileSync('dist/late-node.js', lateNamespaces('src/late.ts', 'dist')),
 };
 const declarations = { name: 'declarations', writeBundle: () => emitDeclarations('.', entry) };
@@ -247,7 +248,7 @@ const asWritten = {
     importer === undefined || source.startsWith('\0')
       ? undefined
       : {
-          id: source === './late.ts' ? '#late' : source.replace(/^(\..*)\.ts$/, '$1.js'),
+          id: isLate(source) ? '#late' : source.replace(/^(\..*)\.ts$/, '$1.js'),
           external: 'relative',
         },
 };

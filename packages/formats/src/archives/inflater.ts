@@ -1,4 +1,5 @@
-import { ZStream, zlibInflate, zlibInflateInit2, zlibInflateReset } from 'pako';
+import type { ZStream } from 'pako';
+import { zlib } from '../late.ts';
 
 const PIECE = 64 * 1024;
 const WINDOW_BITS = 15;
@@ -18,7 +19,7 @@ const BUF_ERROR = -5;
 export class Inflater {
   readonly #several: boolean;
   readonly #out: (bytes: Uint8Array) => unknown;
-  readonly #stream: ZStream = new ZStream();
+  readonly #stream: ZStream = new zlib.ZStream();
   #ended = false;
   #padding = false;
 
@@ -28,7 +29,7 @@ export class Inflater {
   constructor(format: 'GZIP' | 'ZLIB', out: (bytes: Uint8Array) => unknown) {
     this.#several = format === 'GZIP';
     this.#out = out;
-    zlibInflateInit2(this.#stream, this.#several ? WINDOW_BITS + GZIP : WINDOW_BITS);
+    zlib.zlibInflateInit2(this.#stream, this.#several ? WINDOW_BITS + GZIP : WINDOW_BITS);
   }
 
   /**
@@ -50,7 +51,7 @@ export class Inflater {
         stream.avail_out = PIECE;
       }
       const start = stream.next_out;
-      const status = zlibInflate(stream, SYNC_FLUSH);
+      const status = zlib.zlibInflate(stream, SYNC_FLUSH);
       if (stream.next_out > start && this.#out(stream.output.subarray(start, stream.next_out)) === false) {
         this.#enough = true;
         return;
@@ -68,7 +69,7 @@ export class Inflater {
     const { input, next_in: at } = this.#stream;
     this.#padding ||= !this.#several || input[at] === 0;
     if (this.#padding) return false;
-    zlibInflateReset(this.#stream);
+    zlib.zlibInflateReset(this.#stream);
     return true;
   }
 }
@@ -78,13 +79,13 @@ export class Inflater {
  * @throws Error when it is broken, or of more bytes.
  */
 export function inflateRaw(packed: Uint8Array, size: number): Uint8Array {
-  const stream = new ZStream();
+  const stream = new zlib.ZStream();
   stream.input = packed;
   stream.avail_in = packed.length;
   stream.output = new Uint8Array(size);
   stream.avail_out = size;
-  zlibInflateInit2(stream, -WINDOW_BITS);
-  if (zlibInflate(stream, FINISH) !== STREAM_END)
+  zlib.zlibInflateInit2(stream, -WINDOW_BITS);
+  if (zlib.zlibInflate(stream, FINISH) !== STREAM_END)
     throw new Error(stream.msg || (stream.avail_out === 0 ? `more than ${size} bytes` : 'unexpected end'));
   return stream.output.subarray(0, stream.next_out);
 }

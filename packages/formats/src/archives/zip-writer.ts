@@ -1,6 +1,6 @@
-import { deflateRaw } from 'pako';
 import { ByteBuilder, joined } from '../bytes.ts';
 import { errorsFor } from '../errors.ts';
+import { zlib } from '../late.ts';
 import { crc32 } from './crc32.ts';
 
 const LOCAL = 0x04034b50;
@@ -35,7 +35,7 @@ export function zip(
   const parts: Uint8Array[] = [];
   const directory = new Directory();
   for (const [name, bytes] of files) {
-    const packed = compress ? deflateRaw(bytes) : bytes;
+    const packed = compress ? zlib.deflateRaw(bytes) : bytes;
     parts.push(directory.add(name, crc32(bytes), bytes.length, packed.length, compress), packed);
   }
   return joined([...parts, directory.end()]);
