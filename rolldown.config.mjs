@@ -4,7 +4,7 @@ import { defineConfig, build as rolldown } from 'rolldown';
 import { parseAst } from 'rolldown/parseAst';
 import { emitDeclarations } from './tools/declarations.mjs';
 import { droppable } from './tools/droppable.mjs';
-import { lateNamespaces } from './tools/late-namespaces.mjs';
+import { lateNamespaces, lateProbe } from './tools/late-namespaces.mjs';
 
 const name = basename(process.cwd());
 const filesIn = (file) =>
@@ -175,7 +175,10 @@ const isLate = (source) => /^\.{1,2}\/(\.\.\/)*late\.ts$/.test(source);
 const lateByRuntime = {
   name: 'late-by-runtime',
   resolveId: (source) => (isLate(source) ? { id: '#late', external: true } : undefined),
-  writeBundle: () => writeFileSync('dist/late-node.js', lateNamespaces('src/late.ts', 'dist')),
+  writeBundle() {
+    writeFileSync('dist/late-node.js', lateNamespaces('src/late.ts', 'dist'));
+    writeFileSync('dist/late-probe.js', lateProbe);
+  },
 };
 const declarations = { name: 'declarations', writeBundle: () => emitDeclarations('.', entry) };
 

@@ -23,19 +23,37 @@ function namesOf(file) {
   });
 }
 
-const head = `import { createRequire } from "node:module";
+// Programs that run TypeScript, such as tsx, have `require` make CommonJS of all modules, which would load everything a second time: another
+// class Tensor, whose tensors no op takes. They show in what `require` gives for a module that has nothing. Then Node itself compiles the module,
+// as it does where nobody has changed `require`.
+const head = `import Module, { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
+import { types as nodeTypes } from "node:util";
 const load = createRequire(import.meta.url);
+let native;
+function loaded(file) {
+native ??= nodeTypes.isModuleNamespaceObject(load("./late-probe.js"));
+if (native) return load(file);
+const path = load.resolve(file);
+const module = new Module(path);
+module.filename = path;
+module._compile(readFileSync(path, "utf8"), path, "module");
+return module.exports;
+}
 function late(file, names) {
 const space = Object.create(null, { [Symbol.toStringTag]: { value: "Module" } });
 const settle = () => {
-const loaded = load(file);
-for (const name of names) Object.defineProperty(space, name, { value: loaded[name], configurable: false });
-return loaded;
+const own = loaded(file);
+for (const name of names) Object.defineProperty(space, name, { value: own[name], configurable: false });
+return own;
 };
 for (const name of names) Object.defineProperty(space, name, { get: () => settle()[name], enumerable: true, configurable: true });
 return Object.preventExtensions(space);
 }
 `;
+
+/** A module that has nothing. */
+export const lateProbe = 'export {};\n';
 
 /** @param source a module that has nothing but lines \`export * as name from 'module'\`. @param dist the folder of what is built. */
 export function lateNamespaces(source, dist) {

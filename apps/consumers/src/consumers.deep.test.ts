@@ -1,6 +1,7 @@
 // What whoever installs the packages has: they are packed as for publishing, installed into empty projects, and used there.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { browserPath } from '@eagre/testing';
 import commonjsPlugin from '@rollup/plugin-commonjs';
@@ -70,6 +71,34 @@ describe('the first programs of the README run as they stand, where eagre was in
 
 test('the command runs', async () => {
   expect(await runNode(project, 'node_modules/eagre/bin/eagre.js', '--version')).toBe(version);
+});
+
+const tsx = new URL('../node_modules/tsx/dist/', import.meta.url);
+// These have `require` compile every module anew, as CommonJS: what Node loads late would come with a second library of its own.
+describe.each([
+  ['node --import tsx', ['--import', new URL('loader.mjs', tsx).href]],
+  ['tsx', [fileURLToPath(new URL('cli.mjs', tsx))]],
+])('%s', (_, args) => {
+  test('a program in TypeScript has one library', async () => {
+    const source = `import * as tf from 'eagre';
+      type Known = { readonly [name: string]: boolean };
+      const input = tf.keras.Input({ shape: [4] });
+      const output = new tf.layers.Dense(1)(new tf.keras.layers.Dense(3)(input));
+      const model = new tf.keras.Model(input, output);
+      model.compile({ optimizer: new tf.optimizers.SGD(0.1), loss: 'meanSquaredError' });
+      const data = tf.data.Dataset.fromTensorSlices([tf.ones([8, 4]), tf.ones([8, 1])]).batch(4);
+      await model.fit(data, { verbose: 0 });
+      const image = tf.io.decodePng(tf.io.encodePng(tf.ones([2, 2, 1]).cast('uint8')));
+      const known: Known = { layers: tf.keras.layers.Dense === tf.layers.Dense, tensors: image instanceof tf.Tensor };
+      try {
+        tf.image.resize(image, [2]);
+      } catch (error) {
+        console.log(JSON.stringify({ ...known, errors: error instanceof tf.errors.InvalidArgumentError }));
+      }`;
+    expect(await runNode(project, ...args, write(project, 'program.ts', source))).toBe(
+      '{"layers":true,"tensors":true,"errors":true}',
+    );
+  });
 });
 
 test('the stack of an error shows the line of the program', async () => {
