@@ -7,6 +7,7 @@ import { kernels as factors } from './factors.ts';
 import { kernels as fft } from './fft.ts';
 import { kernels as fill } from './fill.ts';
 import { kernels as gather } from './gather.ts';
+import { kernels as hashTexts } from './hash-texts.ts';
 import { kernels as layernorm } from './layernorm.ts';
 import { kernels as mapReduce } from './map-reduce.ts';
 import { kernels as matmul } from './matmul.ts';
@@ -68,6 +69,7 @@ export const kernels: Partial<Record<KernelName, Kernel>> = Object.fromEntries(
     ...softmax,
     ...sort,
     ...specialFunction,
+    ...hashTexts,
     ...svd,
   }).map(([name, kernel]) => [name, exhaustible(kernel)]),
 );

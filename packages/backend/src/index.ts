@@ -12,6 +12,7 @@ export { wideKernel } from './device/wide-kernel.ts';
 export * from './dtype.ts';
 export * from './errors.ts';
 export * from './half.ts';
+export * from './hashes.ts';
 export * from './kernels.ts';
 export { logGamma } from './log-gamma.ts';
 export { nextTurn } from './next-turn.ts';

@@ -52,6 +52,12 @@ export const kernelAttrs = {
    */
   SpecialFunction: ['function'],
 
+  /**
+   * bytes (uint8), starts (int32 [n + 1]) → y (int64 [n]): hashes of the bytes between neighbouring starts, modulo `count`; whole where that is 0. `hash` is a
+   * place in `textHashes` (hashes.ts); the key of SipHash is four words, the lower ones first.
+   */
+  HashTexts: ['hash', 'count', 'key0', 'key1', 'key2', 'key3'],
+
   // ---- moving values (every dtype)
   /** x → y of the same size. */
   Copy: [],
@@ -350,6 +356,7 @@ const dtypesOf: { readonly [name in KernelName]?: readonly NumericDType[] } = {
   NextDraw: ['uint64'],
   PhiloxNumbers: ['uint64'],
   SpecialFunction: floats,
+  HashTexts: ['uint8'],
   Iota: wide,
   MirrorPadGrad: numbers,
   ScatterNd: wide,
@@ -443,6 +450,7 @@ const outputDTypes: { readonly [name in KernelName]?: readonly (DType | 'any' | 
   TruncatedNormal: ['any'],
   RandomUniformInt: ['any'],
   PhiloxNumbers: ['any'],
+  HashTexts: ['int64'],
   OneHot: ['any'],
   ArgMax: ['any'],
   ArgMin: ['any'],
@@ -457,6 +465,7 @@ const othersIn: { readonly [name in KernelName]?: number } = {
   GatherGrad: 1,
   GatherNd: 1,
   PhiloxNumbers: 1,
+  HashTexts: 1,
   ScatterNd: 1,
   SetRow: 1,
   MaxPoolGrad: 1,

@@ -243,14 +243,7 @@ export { rnnGradients, runGru, runLstm } from './ops/nn/rnn.ts';
 export { bucketsOf, hashedTexts, setBuckets } from './ops/strings/buckets.ts';
 export { bytesOf, compareTexts, textOf } from './ops/strings/bytes.ts';
 export { integersOfStrings } from './ops/strings/convert.ts';
-export {
-  fingerprint as fingerprintOf,
-  fingerprint64,
-  type HashOfBytes,
-  joinedFingerprints,
-  keyed,
-  keyedHash,
-} from './ops/strings/hashes.ts';
+export { fingerprint64, keyedHash } from './ops/strings/hashes.ts';
 export { knownStrings, onKnown, toStrings, toText } from './ops/strings/known-strings.ts';
 export { numberOf } from './ops/strings/numbers.ts';
 export { ngramsOf, words } from './ops/strings/parts.ts';

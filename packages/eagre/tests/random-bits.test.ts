@@ -93,6 +93,28 @@ it('generators begin like others, with variables, and in checkpoints', () => {
   expect([...(own.trackableView().children ?? [])].map(([name]) => name)).toEqual(['_state_var']);
 });
 
+describe('randomIndexShuffle', () => {
+  // As TensorFlow 2.21 has it, for blocks of every width.
+  it.each([
+    [3n, [0n, 1n, 3n], [0n, 1n, 2n]],
+    [65535n, [0n, 21845n, 65535n], [24185n, 3445n, 48684n]],
+    [65536n, [0n, 32768n, 65536n], [24185n, 54976n, 24185n]],
+    [2147483647n, [0n, 715827882n, 2147483647n], [1917183124n, 885545260n, 506729280n]],
+    [1099511627781n, [0n, 366503875927n, 1099511627781n], [123614594902n, 308933049564n, 395954442408n]],
+    [2n ** 62n, [0n, 1537228672809129301n], [2482987737065977569n, 3355478975359282347n]],
+    [2n ** 63n + 3n, [0n, 3074457345618258603n], [4965975338950055655n, 6079888641682281054n]],
+  ])('of indices up to %s', (most, indices, places) => {
+    const index = tf.constant(indices, 'uint64');
+    const found = tf.randomIndexShuffle({
+      index,
+      seed: [7, 498247692, 5],
+      maxIndex: tf.constant(most, 'uint64'),
+      rounds: 4,
+    });
+    expect(found.array()).toEqual(places);
+  });
+});
+
 it('refuse what they cannot use', () => {
   const { random } = tf;
   const bad: (() => unknown)[] = [

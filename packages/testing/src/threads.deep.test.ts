@@ -9,6 +9,7 @@ import {
   type NumericDType,
   philoxKinds,
   specialFunctions,
+  textHashes,
 } from '@eagre/backend';
 import { nativeBackend } from '@eagre/backend-native';
 import { constant, type Tensor, withBackend } from '@eagre/core';
@@ -279,6 +280,19 @@ const cases: Readonly<Record<Exclude<KernelName, 'NextDraw'>, () => Case[]>> = {
         outputs: [['float32', [3001]]],
         attrs: { function: i },
       };
+    }),
+  HashTexts: () =>
+    textHashes.map((_, hash): Case => {
+      const bytes = constant(
+        Array.from({ length: 150_000 }, (_v, i) => i % 251),
+        'uint8',
+      );
+      const starts = constant(
+        Array.from({ length: 5001 }, (_v, i) => 30 * i),
+        'int32',
+      );
+      const key = { key0: 1, key1: 2, key2: 3, key3: 4 };
+      return { inputs: [bytes, starts], outputs: [['int64', [5000]]], attrs: { hash, count: 1000, ...key } };
     }),
   Copy: () => [unary(float(300_001), [300_001])],
   Bitcast: () => [unary(float(300_001), [300_001])],

@@ -1,13 +1,13 @@
 // Crosses of features: what `tf.sparse.cross` and `tf.ragged.cross` have in common.
-import { InvalidArgumentError } from '@eagre/backend';
 import {
-  fingerprint,
-  fingerprint64,
+  farmHash,
+  InvalidArgumentError,
   joinedFingerprints,
   joinedHalves,
   remainderOf,
   upperHalf,
-} from '../ops/strings/hashes.ts';
+} from '@eagre/backend';
+import { fingerprint64 } from '../ops/strings/hashes.ts';
 import { onKnown } from '../ops/strings/known-strings.ts';
 import { eachUtf8 } from '../ops/strings/utf8.ts';
 import { setInteger } from '../ops/strings/wide-integers.ts';
@@ -141,7 +141,7 @@ export function crossedBins(columns: readonly Tensor[], count: number): BigInt64
     } else
       eachUtf8(x, ({ view, starts }, first) => {
         for (let i = 0; i + 1 < starts.length; i++) {
-          const lower = fingerprint(view, starts[i] as number, starts[i + 1] as number);
+          const lower = farmHash(view, starts[i] as number, starts[i + 1] as number);
           take(first + i, upperHalf(), lower);
         }
       });

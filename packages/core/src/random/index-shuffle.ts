@@ -18,56 +18,62 @@ import { bigints } from './stateless-ops.ts';
 const OP = 'RandomIndexShuffle';
 const DTYPES = ['int32', 'uint32', 'int64', 'uint64'];
 
-/** A block cipher on blocks of 2 · width bits: SIMON (Beaulieu and others, 2013) with few rounds. */
-class Cipher {
-  readonly #width: bigint;
-  readonly #mask: bigint;
-  readonly #keys: readonly bigint[];
+const lowerOf = (x: bigint): number => Number(BigInt.asIntN(32, x));
 
-  constructor(width: number, key: readonly bigint[], rounds: number) {
-    this.#width = BigInt(width);
-    this.#mask = (1n << this.#width) - 1n;
-    const keys = key.map((k) => k & 0xffffffffn & this.#mask);
-    const c = 0xfffffffcn & this.#mask;
-    let z = 0x7369f885192c0ef5n & this.#mask;
+/**
+ * A block cipher on blocks of 2 · width bits: SIMON (Beaulieu and others, 2013) with few rounds. The halves of a block have up to 32 bits, so that
+ * no bigints are needed: one index may take thousands of rounds.
+ */
+class Cipher {
+  readonly #width: number;
+  readonly #mask: number;
+  readonly #keys: Int32Array;
+  readonly #mostHigh: number;
+  readonly #mostLow: number;
+
+  /** @param most the largest index */
+  constructor(key: readonly bigint[], most: bigint, rounds: number) {
+    const digits = Math.ceil(Math.log2(Number(most)));
+    const width = Math.max(Number.isFinite(digits) ? digits + (digits % 2) : 0, 16) / 2;
+    this.#width = width;
+    this.#mask = width === 32 ? -1 : 2 ** width - 1;
+    const halves = BigInt(width);
+    this.#mostHigh = Number(most >> halves);
+    this.#mostLow = Number(BigInt.asUintN(width, most));
+    const keys = new Int32Array(rounds);
+    keys.set(key.slice(0, rounds).map((k) => lowerOf(k) & this.#mask));
+    const c = 0xfffffffc & this.#mask;
+    let z = BigInt.asUintN(width, 0x7369f885192c0ef5n);
     for (let i = 3; i < rounds; i++) {
-      const last = keys[i - 1] as bigint;
-      keys.push(c ^ (z & 1n) ^ (keys[i - 3] as bigint) ^ this.#right(last, 3n) ^ this.#right(last, 4n));
+      const last = keys[i - 1];
+      keys[i] = c ^ Number(z & 1n) ^ keys[i - 3] ^ this.#left(last, width - 3) ^ this.#left(last, width - 4);
       z >>= 1n;
     }
     this.#keys = keys;
   }
-  #left(x: bigint, by: bigint): bigint {
-    return ((x << by) | (x >> (this.#width - by))) & this.#mask;
+  /** A half turned to the left. */
+  #left(x: number, by: number): number {
+    return ((x << by) | (x >>> (this.#width - by))) & this.#mask;
   }
-  #right(x: bigint, by: bigint): bigint {
-    return ((x >> by) | (x << (this.#width - by))) & this.#mask;
+  #mix(x: number): number {
+    // Halves of 8 bits are turned as a whole.
+    const far = this.#width === 8 ? x : this.#left(x, 8);
+    return (this.#left(x, 1) & far) ^ this.#left(x, 2);
   }
-  #mix(x: bigint): bigint {
-    return (this.#left(x, 1n) & this.#left(x, 8n)) ^ this.#left(x, 2n);
+  /** Where an index goes: encrypted again and again until it is one of the indices. */
+  placeOf(index: bigint): bigint {
+    const keys = this.#keys;
+    const high = this.#mostHigh;
+    let left = Number(index >> BigInt(this.#width)) & this.#mask;
+    let right = lowerOf(index) & this.#mask;
+    do {
+      for (let i = 0; i + 1 < keys.length; i += 2) {
+        left ^= this.#mix(right) ^ keys[i];
+        right ^= this.#mix(left) ^ keys[i + 1];
+      }
+    } while (left >>> 0 > high || (left >>> 0 === high && right >>> 0 > this.#mostLow));
+    return (BigInt(left >>> 0) << BigInt(this.#width)) | BigInt(right >>> 0);
   }
-  encrypt(value: bigint): bigint {
-    let left = (value >> this.#width) & this.#mask;
-    let right = value & this.#mask;
-    for (let i = 0; i + 1 < this.#keys.length; i += 2) {
-      left ^= this.#mix(right) ^ (this.#keys[i] as bigint);
-      right ^= this.#mix(left) ^ (this.#keys[i + 1] as bigint);
-    }
-    return (left << this.#width) | right;
-  }
-}
-
-/** The cipher for indices up to the largest one. */
-function cipherFor(key: readonly bigint[], most: bigint, rounds: number): Cipher {
-  const digits = Math.ceil(Math.log2(Number(most)));
-  const bits = Math.max(Number.isFinite(digits) ? digits + (digits % 2) : 0, 16);
-  return new Cipher(bits / 2, key, rounds);
-}
-/** Where an index goes: encrypted again and again until it is one of the indices. */
-function placeOf(index: bigint, cipher: Cipher, most: bigint): bigint {
-  let place = cipher.encrypt(index);
-  while (place > most) place = cipher.encrypt(place);
-  return place;
 }
 
 /** The places of indices in a permutation of 0 … maxIndex, which a seed of three integers decides. */
@@ -86,6 +92,7 @@ const indexShuffleOp: Op = /* @__PURE__ */ defineOp({
       throw new InvalidArgumentError(`index, seed and maxIndex have ${sizes.join(', ')} rows`, OP);
     const n = sizes[0] ?? 1;
     let cipher: Cipher | undefined;
+    const places = new Map<bigint, bigint>();
     const found = Array.from({ length: n }, (_, i) => {
       const at = all[all.length === 1 ? 0 : i] as bigint;
       const bound = bounds[bounds.length === 1 ? 0 : i] as bigint;
@@ -94,9 +101,14 @@ const indexShuffleOp: Op = /* @__PURE__ */ defineOp({
       // One for all indices where seed and bound are.
       if (cipher === undefined || keys.length > 3 || bounds.length > 1) {
         const row = seed.rank === 2 ? 3 * i : 0;
-        cipher = cipherFor(keys.slice(row, row + 3), bound, rounds as number);
+        cipher = new Cipher(keys.slice(row, row + 3), bound, rounds as number);
+        places.clear();
       }
-      return placeOf(at, cipher, bound);
+      // Few indices come again and again.
+      const isFew = bound < 1024n;
+      const place = (isFew ? places.get(at) : undefined) ?? cipher.placeOf(at);
+      if (isFew) places.set(at, place);
+      return place;
     });
     const shape = sizes.length === 0 ? [] : [n];
     const long = index.dtype.endsWith('64');

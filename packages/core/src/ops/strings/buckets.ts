@@ -1,17 +1,43 @@
 // Buckets of strings and integers by a hash.
-import { hostValues, stringTensor, type Tensor, textsOf } from '../../tensor/tensor.ts';
-import { fingerprint, type HashOfBytes, remainder } from './hashes.ts';
-import { eachUtf8 } from './utf8.ts';
+import { hashAttributes, hostOf, type TextHash } from '@eagre/backend';
+import { currentBackend } from '../../dispatch/context.ts';
+import { kernelFor } from '../../dispatch/op.ts';
+import {
+  emptyTensor,
+  hostValues,
+  setValues,
+  stringTensor,
+  type Tensor,
+  textsOf,
+  viewOf,
+} from '../../tensor/tensor.ts';
+import { eachUtf8, type Utf8 } from './utf8.ts';
 import { setInteger } from './wide-integers.ts';
 
+/** The hashes of texts, below `count`; whole ones where that is 0. By a kernel of the host. */
+export function hashesOf(
+  { bytes, starts }: Pick<Utf8, 'starts'> & { readonly bytes: Uint8Array },
+  count: number,
+  hash: TextHash,
+): BigInt64Array<ArrayBuffer> {
+  const host = hostOf(currentBackend());
+  const n = starts.length - 1;
+  const size = starts[n];
+  const inputs = [
+    setValues(emptyTensor('uint8', [size], size, host), bytes.subarray(0, size)),
+    setValues(emptyTensor('int32', [n + 1], n + 1, host), starts),
+  ];
+  const y = emptyTensor('int64', [n], n, host);
+  kernelFor(host, 'HashTexts', inputs)(inputs, [y], { count, ...hashAttributes(hash) });
+  const found = (viewOf(y) as BigInt64Array<ArrayBuffer>).slice();
+  for (const t of [...inputs, y]) t.dispose();
+  return found;
+}
+
 /** The bucket of each string, of so many (int64). */
-export function bucketsOf(x: Tensor, count: number, hash: HashOfBytes): BigInt64Array<ArrayBuffer> {
+export function bucketsOf(x: Tensor, count: number, hash: TextHash): BigInt64Array<ArrayBuffer> {
   const data = new BigInt64Array(x.size);
-  const words = new Uint32Array(data.buffer);
-  eachUtf8(x, ({ view, starts }, first) => {
-    for (let i = 0; i + 1 < starts.length; i++)
-      setInteger(words, first + i, remainder(hash(view, starts[i], starts[i + 1]), count));
-  });
+  eachUtf8(x, (utf8, first) => data.set(hashesOf(utf8, count, hash), first));
   return data;
 }
 
@@ -42,7 +68,7 @@ export function setBuckets(
   numbers: Int32Array,
   first: number,
   count: number,
-  hash: HashOfBytes = fingerprint,
+  hash: TextHash = 'farm',
 ): void {
   const others: number[] = [];
   for (let i = 0; i < numbers.length; i++) if (numbers[i] < 0) others.push(i);
@@ -51,9 +77,9 @@ export function setBuckets(
   const all = hashedTexts(x);
   const texts = others.map((i) => all[i]);
   const hashed = new Float64Array(texts.length);
-  eachUtf8(stringTensor(texts, [texts.length]), ({ view, starts }, begin) => {
-    for (let i = 0; i + 1 < starts.length; i++)
-      hashed[begin + i] = remainder(hash(view, starts[i], starts[i + 1]), count);
+  eachUtf8(stringTensor(texts, [texts.length]), (utf8, begin) => {
+    const found = hashesOf(utf8, count, hash);
+    for (let i = 0; i < found.length; i++) hashed[begin + i] = Number(found[i]);
   });
   others.forEach((i, k) => {
     setInteger(words, i, first + hashed[k]);

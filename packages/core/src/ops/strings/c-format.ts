@@ -38,8 +38,29 @@ function isPlain(x: number, places: number): boolean {
   return twice < 2 ** 53 && twice - 2 * Math.floor(twice / 2) !== 1;
 }
 
+// The digits of 0 to 999, and the same behind a point.
+let threes: readonly string[] | undefined;
+let behindPoint: readonly string[] = [];
+
+/** `%.6f` of |x|, which is a float32 below 2^31: times 10^6 it has no more bits than float64 holds, so that halves are seen. */
+function sixPlaces(x: number): string {
+  if (threes === undefined) {
+    threes = Array.from({ length: 1000 }, (_, i) => String(i).padStart(3, '0'));
+    behindPoint = threes.map((digits) => `.${digits}`);
+  }
+  const product = x * 1e6;
+  let rounded = Math.floor(product);
+  const rest = product - rounded;
+  if (rest > 0.5 || (rest === 0.5 && rounded % 2 === 1)) rounded++;
+  const whole = Math.floor(rounded / 1e6);
+  const places = (rounded - whole * 1e6) | 0;
+  const upper = (places / 1000) | 0;
+  return whole + behindPoint[upper] + threes[places - 1000 * upper];
+}
+
 /** `%.<precision>f` of |x|. */
 function fixed(x: number, precision: number): string {
+  if (precision === 6 && x < 2 ** 31 && Math.fround(x) === x) return sixPlaces(x);
   if (isPlain(x, precision)) return x.toFixed(precision);
   const digits = String(scaled(x, precision)).padStart(precision + 1, '0');
   return precision === 0 ? digits : `${digits.slice(0, -precision)}.${digits.slice(-precision)}`;
@@ -101,6 +122,7 @@ export function formatInteger(x: number | bigint, format: NumberFormat, unsigned
 
 function padded(sign: string, digits: string, { width, fill }: NumberFormat): string {
   const shown = sign === '' && (fill === '+' || fill === ' ') ? fill : sign;
+  if (width === 0) return shown + digits;
   if (fill === '0') return shown + digits.padStart(width - shown.length, '0');
   return fill === '-' ? (shown + digits).padEnd(width) : (shown + digits).padStart(width);
 }

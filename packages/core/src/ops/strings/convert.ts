@@ -1,5 +1,12 @@
 // Strings of numbers, numbers of strings, and their hashes.
-import { type DType, dtypeTraits, InvalidArgumentError, isComplex, type TypedArray } from '@eagre/backend';
+import {
+  type DType,
+  dtypeTraits,
+  InvalidArgumentError,
+  isComplex,
+  type TextHash,
+  type TypedArray,
+} from '@eagre/backend';
 import type { IntegerLike, IntegersLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { type Arguments, defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
@@ -13,7 +20,6 @@ import { checkListSize } from '../../tensor/list-size.ts';
 import { hostValues, type Known, stringTensor, type Tensor, textsOf } from '../../tensor/tensor.ts';
 import { bucketsOf, hashedTexts } from './buckets.ts';
 import { formatFloat, formatInteger, type NumberFormat } from './c-format.ts';
-import { fingerprint, type HashOfBytes, keyed, plain } from './hashes.ts';
 import { onKnown, stringsOf, toStrings } from './known-strings.ts';
 import { numberOf, plainNumber } from './numbers.ts';
 import { eachUtf8 } from './utf8.ts';
@@ -171,7 +177,7 @@ function buckets(
   input: TensorLike,
   count: number,
   op: string,
-  hash: HashOfBytes,
+  hash: TextHash,
   key?: readonly bigint[],
 ): Tensor {
   checkCount(count, 'numBuckets', op, 1);
@@ -199,7 +205,7 @@ export const toHashBucket: Buckets = /* @__PURE__ */ defineFunction(
   'strings.toHashBucket',
   { input: kind.tensor, numBuckets: kind.integer },
   {},
-  (input, numBuckets: number) => buckets(input, numBuckets, 'StringToHashBucket', plain),
+  (input, numBuckets: number) => buckets(input, numBuckets, 'StringToHashBucket', 'murmur'),
 );
 
 /** Strings as numbers below `numBuckets` (int64), by FarmHash64. Who knows it can choose strings that fall together. */
@@ -207,7 +213,7 @@ export const toHashBucketFast: Buckets = /* @__PURE__ */ defineFunction(
   'strings.toHashBucketFast',
   { input: kind.tensor, numBuckets: kind.integer },
   {},
-  (input, numBuckets: number) => buckets(input, numBuckets, 'StringToHashBucketFast', fingerprint),
+  (input, numBuckets: number) => buckets(input, numBuckets, 'StringToHashBucketFast', 'farm'),
 );
 
 /** Strings as numbers below `numBuckets` (int64), by SipHash-2-4 with a key of two integers, which may be bigints. */
@@ -223,7 +229,7 @@ export const toHashBucketStrong: NamedFunction<
   (input, numBuckets: number, key) => {
     const op = 'StringToHashBucketStrong';
     const own = keyOf(key, op);
-    return buckets(input, numBuckets, op, keyed(own), own);
+    return buckets(input, numBuckets, op, own, own);
   },
 );
 

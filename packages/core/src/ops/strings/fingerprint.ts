@@ -8,22 +8,17 @@ import { integers, values } from '../../dispatch/samples.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { type Tensor, viewOf } from '../../tensor/tensor.ts';
-import { fingerprint as hash, upperHalf } from './hashes.ts';
+import { hashesOf } from './buckets.ts';
 import { onKnown } from './known-strings.ts';
 import { eachUtf8 } from './utf8.ts';
 
 const OP = 'Fingerprint';
 
 /** The fingerprints of rows of bytes as bytes, the lowest first. */
-function ofRows({ buffer, byteOffset, byteLength }: Uint8Array, rows: number): Uint8Array<ArrayBuffer> {
-  const s = new DataView(buffer, byteOffset, byteLength);
-  const width = rows === 0 ? 0 : byteLength / rows;
-  const halves = new Int32Array(2 * rows);
-  for (let i = 0; i < rows; i++) {
-    halves[2 * i] = hash(s, i * width, (i + 1) * width);
-    halves[2 * i + 1] = upperHalf();
-  }
-  return new Uint8Array(halves.buffer);
+function ofRows(bytes: Uint8Array, rows: number): Uint8Array<ArrayBuffer> {
+  const width = rows === 0 ? 0 : bytes.length / rows;
+  const starts = Int32Array.from({ length: rows + 1 }, (_, i) => i * width);
+  return new Uint8Array(hashesOf({ bytes, starts }, 0, 'farm').buffer);
 }
 const tensorOf = (hashes: Uint8Array<ArrayBuffer>): Tensor =>
   toTensor({ data: hashes, shape: [hashes.length / 8, 8] });
@@ -44,14 +39,9 @@ const fingerprintOp: Op = /* @__PURE__ */ defineOp({
 function ofStrings(data: Tensor): Tensor {
   return onKnown(OP, [data], (known) => {
     const rows = known.shape[0] as number;
-    const halves = new Int32Array(2 * known.size);
-    eachUtf8(known, ({ view, starts }, first) => {
-      for (let i = 0; i + 1 < starts.length; i++) {
-        halves[2 * (first + i)] = hash(view, starts[i], starts[i + 1]);
-        halves[2 * (first + i) + 1] = upperHalf();
-      }
-    });
-    const own = new Uint8Array(halves.buffer);
+    const all = new BigInt64Array(known.size);
+    eachUtf8(known, (utf8, first) => all.set(hashesOf(utf8, 0, 'farm'), first));
+    const own = new Uint8Array(all.buffer);
     return tensorOf(known.size === rows ? own : ofRows(own, rows));
   });
 }

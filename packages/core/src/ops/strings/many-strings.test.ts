@@ -1,7 +1,7 @@
 // Functions that read many strings at once, beside what they do with one, and beside TensorFlow.
 import '@eagre/backend-js';
 import { describe, expect, test } from 'vitest';
-import { constant, fingerprint, type RaggedTensor, strings, type Tensor } from '../../index.ts';
+import { constant, fingerprint, type RaggedTensor, strings, type Tensor, withBackend } from '../../index.ts';
 import { bytesOf } from './bytes.ts';
 import { expressionOf, replacer } from './re2.ts';
 import { eachUtf8 } from './utf8.ts';
@@ -264,6 +264,17 @@ describe('fast ways', () => {
   ])('%f with %j is %s', (value, options, wanted) => {
     expect(strings.asString(constant([value], 'float64'), options).strings()).toEqual([wanted]);
   });
+  test.each([
+    [254.7265625, '254.726562'],
+    [0.0234375, '0.023438'],
+    [-0.0078125, '-0.007812'],
+    [0.99999994, '1.000000'],
+    [2147483520, '2147483520.000000'],
+    [1e-7, '0.000000'],
+    [-0, '-0.000000'],
+  ])('the float32 %f has six places', (value, wanted) => {
+    expect(strings.asString(constant([value])).strings()).toEqual([wanted]);
+  });
   test('integers as strings', () => {
     const x = constant([0n, -5n, 2n ** 31n, -(2n ** 63n), 2n ** 53n + 1n], 'int64');
     expect(strings.asString(x).strings()).toEqual([
@@ -282,4 +293,15 @@ describe('fast ways', () => {
     const none = constant([], 'string' as never, { shape: [0, 3] });
     expect((strings.reduceJoin(none, 0) as Tensor).array()).toEqual(['', '', '']);
   });
+});
+
+test('hashes of the kernels in TypeScript are those of the native ones', () => {
+  const x = constant([...texts, ...Array.from({ length: 200 }, (_, i) => 'é'.repeat(i).slice(i % 3))]);
+  const hashes: readonly (() => Tensor)[] = [
+    () => strings.toHashBucketFast(x, 2 ** 53 - 1),
+    () => strings.toHashBucket(x, 1_000_003),
+    () => strings.toHashBucketStrong(x, 2 ** 40, [-5n, 2n ** 62n + 1n]),
+    () => fingerprint(x),
+  ];
+  for (const hash of hashes) expect(withBackend('js', () => hash().array())).toEqual(hash().array());
 });

@@ -1,17 +1,15 @@
 // Layers that put categories into a number of bins by a hash, so that no vocabulary is needed.
+import type { TextHash } from '@eagre/backend';
 import { constant, type DType, type PartialShape, type Tensor, where } from '@eagre/core';
 import {
   argumentsOf,
   bucketsOf,
   crossedBins,
   dims,
-  fingerprintOf,
-  type HashOfBytes,
   hashedTexts,
   isFloating,
   isPlain,
   kerasDefaults,
-  keyed,
   type Option,
   portableBins,
   portableCross,
@@ -61,8 +59,8 @@ export const salt: Option<readonly [number, number] | null> = {
 };
 
 /** The hash that finds the bins of texts: their fingerprint, or one with a key. */
-export const hashBy = (key: readonly [number, number] | null): HashOfBytes =>
-  key === null ? fingerprintOf : keyed([BigInt(key[0]), BigInt(key[1])]);
+export const hashBy = (key: readonly [number, number] | null): TextHash =>
+  key === null ? 'farm' : [BigInt(key[0]), BigInt(key[1])];
 
 /** Options of a layer that may give integers in its dtype. */
 interface IntegerLayerOptions extends Omit<LayerOptions, 'dtype'> {

@@ -1,17 +1,10 @@
 // Sparse tensors: three inputs or outputs for coordinates, values and shape.
 
+import { joinedFingerprints } from '@eagre/backend';
 import type { SparseTensor, Tensor } from '@eagre/core';
 import * as tf from '@eagre/core';
 import { RaggedTensor } from '@eagre/core';
-import {
-  dims,
-  fingerprint64,
-  joinedFingerprints,
-  keyedHash,
-  knownTensor,
-  makeSparse,
-  sparseCrosses,
-} from '@eagre/core/internal';
+import { dims, fingerprint64, keyedHash, knownTensor, makeSparse, sparseCrosses } from '@eagre/core/internal';
 import type { OpCall } from '../op-call.ts';
 import { intOf, type OpRow, type OpTable, several, type Translate } from '../op-row.ts';
 import { vjp } from '../vjp.ts';
