@@ -1,5 +1,5 @@
 // `tf.math.special`: Bessel functions and others, from Chebyshev polynomials that tools/print-special-functions.py fits. Everything is
-// computed in float64 and rounded once.
+// computed in float64 and rounded once; of float32, without coefficients that it does not show.
 import type { NumberBuilder, NumberValue } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
@@ -11,6 +11,23 @@ import type { Tensor } from '../../tensor/tensor.ts';
 import { sign } from './math.ts';
 import { where } from './select.ts';
 import * as tables from './special-tables.ts';
+
+// Whether the program that is written is one of float64.
+let isWide = true;
+
+/**
+ * A table of a function without roots, of which float32 shows no more: the coefficients that are left out are together less than 2^-32 of the largest.
+ * Near a root they would be seen.
+ */
+function rootless({ low, high, coefficients }: tables.Table): tables.Table {
+  let { length } = coefficients;
+  const least = Math.max(...coefficients.map(Math.abs)) * 2 ** -32;
+  for (let rest = 0; !isWide && length > 2; length--) {
+    rest += Math.abs(coefficients[length - 1]);
+    if (rest > least) break;
+  }
+  return { low, high, coefficients: coefficients.slice(0, length) };
+}
 
 /** The value of a polynomial, by Clenshaw's recurrence. */
 function chebyshev(s: NumberBuilder, t: NumberValue, { low, high, coefficients }: tables.Table): NumberValue {
@@ -40,6 +57,7 @@ const define = ({ body, ...spec }: Special): UnaryFunction =>
     scalar: (s, x) => {
       // The cast would drop the imaginary parts of complex numbers.
       checkDType(x.dtype, 'floating', 'x', spec.name);
+      isWide = x.dtype === 'float64';
       return s.cast(body(s, s.cast(x, 'float64')), x.dtype);
     },
   });
@@ -91,8 +109,8 @@ function scaledI(
   const size = s.abs(x);
   return {
     size,
-    near: chebyshev(s, s.min(size, 8), near),
-    far: s.mul(chebyshev(s, s.div(8, atLeast(s, size, 8)), far), s.rsqrt(atLeast(s, size, 8))),
+    near: chebyshev(s, s.min(size, 8), rootless(near)),
+    far: s.mul(chebyshev(s, s.div(8, atLeast(s, size, 8)), rootless(far)), s.rsqrt(atLeast(s, size, 8))),
   };
 }
 function i0e(s: NumberBuilder, x: NumberValue): NumberValue {
@@ -223,9 +241,12 @@ export const besselY1: UnaryFunction = /* @__PURE__ */ defineHalves({
 function k0(s: NumberBuilder, x: NumberValue, scaled: boolean): NumberValue {
   const square = squareUpTo(s, x, 4);
   const log = s.log(s.mul(x, 0.5));
-  const near = s.sub(chebyshev(s, square, tables.k0Near), s.mul(log, chebyshev(s, square, tables.i0Small)));
+  const near = s.sub(
+    chebyshev(s, square, rootless(tables.k0Near)),
+    s.mul(log, chebyshev(s, square, rootless(tables.i0Small))),
+  );
   const size = atLeast(s, x, 2);
-  const far = s.mul(chebyshev(s, s.div(2, size), tables.k0eFar), s.rsqrt(size));
+  const far = s.mul(chebyshev(s, s.div(2, size), rootless(tables.k0eFar)), s.rsqrt(size));
   return scaled
     ? s.select(s.gt(x, 2), far, s.mul(near, s.exp(s.min(x, 2))))
     : s.select(s.gt(x, 2), s.mul(far, s.exp(s.neg(size))), near);
@@ -234,12 +255,12 @@ function k1(s: NumberBuilder, x: NumberValue, scaled: boolean): NumberValue {
   const square = squareUpTo(s, x, 4);
   const log = s.log(s.mul(x, 0.5));
   const near = s.add(
-    s.mul(s.mul(log, x), chebyshev(s, square, tables.i1Small)),
-    s.div(chebyshev(s, square, tables.k1Near), x),
+    s.mul(s.mul(log, x), chebyshev(s, square, rootless(tables.i1Small))),
+    s.div(chebyshev(s, square, rootless(tables.k1Near)), x),
   );
   const inside = s.select(s.eq(x, 0), Number.POSITIVE_INFINITY, near);
   const size = atLeast(s, x, 2);
-  const far = s.mul(chebyshev(s, s.div(2, size), tables.k1eFar), s.rsqrt(size));
+  const far = s.mul(chebyshev(s, s.div(2, size), rootless(tables.k1eFar)), s.rsqrt(size));
   return scaled
     ? s.select(s.gt(x, 2), far, s.mul(inside, s.exp(s.min(x, 2))))
     : s.select(s.gt(x, 2), s.mul(far, s.exp(s.neg(size))), inside);
