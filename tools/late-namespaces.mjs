@@ -23,22 +23,29 @@ function namesOf(file) {
   });
 }
 
-// Programs that run TypeScript, such as tsx, have `require` make CommonJS of all modules, which would load everything a second time: another
-// class Tensor, whose tensors no op takes. They show in what `require` gives for a module that has nothing. Then Node itself compiles the module,
-// as it does where nobody has changed `require`.
+// What runs TypeScript, such as tsx, has `require` make CommonJS of all modules, which would load everything a second time: another class Tensor,
+// whose tensors no op takes. That shows in what `require` gives for a module that has nothing. Then Node itself compiles the module, as it does
+// where nobody has changed `require`. A program that is CommonJS there has all of the library as CommonJS, this module too.
 const head = `import Module, { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import { types as nodeTypes } from "node:util";
 const load = createRequire(import.meta.url);
-let native;
+let plain = typeof require === "function" && typeof module === "object";
+function isPlain() {
+try {
+return nodeTypes.isModuleNamespaceObject(load("./late-probe.js"));
+} catch (cause) {
+throw new Error("eagre: tf.keras, tf.data and other namespaces are loaded when they are first used, by a require that this test runner or loader does not let load modules. In Jest, set testEnvironmentOptions: { customExportConditions: ['node'] }: then they are loaded at once.", { cause });
+}
+}
 function loaded(file) {
-native ??= nodeTypes.isModuleNamespaceObject(load("./late-probe.js"));
-if (native) return load(file);
+plain ||= isPlain();
+if (plain) return load(file);
 const path = load.resolve(file);
-const module = new Module(path);
-module.filename = path;
-module._compile(readFileSync(path, "utf8"), path, "module");
-return module.exports;
+const made = new Module(path);
+made.filename = path;
+made._compile(readFileSync(path, "utf8"), path, "module");
+return made.exports;
 }
 function late(file, names) {
 const space = Object.create(null, { [Symbol.toStringTag]: { value: "Module" } });

@@ -99,6 +99,13 @@ describe.each([
       '{"layers":true,"tensors":true,"errors":true}',
     );
   });
+  test('so has one that is CommonJS', async () => {
+    const source = `const tf = require('eagre');
+      const model = new tf.keras.Sequential([tf.keras.Input({ shape: [4] }), new tf.layers.Dense(1)]);
+      model.compile({ optimizer: 'sgd', loss: 'meanSquaredError' });
+      model.fit(tf.ones([8, 4]), tf.ones([8, 1]), { verbose: 0 }).then(({ epoch }) => console.log(epoch.length));`;
+    expect(await runNode(project, ...args, write(project, 'program.cjs', source))).toBe('1');
+  });
 });
 
 test('the stack of an error shows the line of the program', async () => {
