@@ -3,7 +3,15 @@ import { dtypeTraits, InvalidArgumentError, isComplex } from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import { defineOp, execute1, type Op, pair, sumTo } from '../../dispatch/op.ts';
+import {
+  type BinaryFunction,
+  defineBinary,
+  defineOp,
+  execute1,
+  type Op,
+  pair,
+  sumTo,
+} from '../../dispatch/op.ts';
 import { type Sample, uniform } from '../../dispatch/samples.ts';
 import { dims } from '../../shapes/dims.ts';
 import { checkFlag, checkList, normalizeAxis } from '../../shapes/shape.ts';
@@ -144,16 +152,18 @@ interface ScanOptions {
   readonly reverse?: boolean;
 }
 
-/** log(exp(a) + exp(b)), and −∞ where both are. */
-const logAddExp = (a: Tensor, b: Tensor): Tensor => {
-  const top = a.maximum(b);
-  const still = where(top.isInf(), 0, top);
-  return where(
-    top.equal(Number.NEGATIVE_INFINITY),
-    top,
-    a.sub(still).exp().add(b.sub(still).exp()).log().add(still),
-  );
-};
+/** log(exp(a) + exp(b)), and −∞ where both are: one program, as it is computed again and again. */
+const logAddExp: BinaryFunction = /* @__PURE__ */ defineBinary({
+  name: 'LogAddExp',
+  ulp: 16,
+  samples: () => [{ inputs: [uniform([3, 5], 0.2, 5), uniform([3, 5], 0.2, 5)] }],
+  notDifferentiable: 'CumulativeLogsumexp has the gradient',
+  scalar: (s, a, b) => {
+    const top = s.max(a, b);
+    const sum = s.add(top, s.log1p(s.exp(s.sub(s.min(a, b), top))));
+    return s.select(s.eq(s.abs(top), Number.POSITIVE_INFINITY), top, sum);
+  },
+});
 
 /** The running log-sum-exp along an axis, by doubling. */
 const cumulativeLogsumexpOp: Op = /* @__PURE__ */ defineOp({
