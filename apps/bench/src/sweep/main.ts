@@ -19,7 +19,7 @@ export const usage = `pnpm bench sweep [names…] [options]
   names           areas or functions, or beginnings of these: strings, linalg, math.seg; all unless given
   --seconds 0.06  how long each way is timed
   --quick         --seconds 0.02, the middling size and no integers
-  --out NAME      writes docs/benchmarks/NAME.md and .json instead of apps/bench/runs/
+  --out NAME      writes docs/benchmarks/NAME.md too
   --list          names the calls`;
 
 const SIZES: readonly (readonly [name: string, elements: number])[] = [
@@ -188,11 +188,14 @@ export async function sweep(args: readonly string[]): Promise<number> {
     seconds,
     SIZES.filter(([name]) => !values.quick || name === 'middling'),
   );
-  const folder = join(benchFolder, values.out === undefined ? 'runs' : '../../docs/benchmarks');
-  const name = join(folder, values.out ?? `sweep-${result.started.replace(/[:.]/g, '-')}`);
+  const folder = join(benchFolder, 'runs');
+  const name = join(folder, `sweep-${result.started.replace(/[:.]/g, '-')}`);
+  const text = report(result);
   mkdirSync(folder, { recursive: true });
   writeFileSync(`${name}.json`, `${JSON.stringify(result)}\n`);
-  writeFileSync(`${name}.md`, report(result));
+  writeFileSync(`${name}.md`, text);
+  if (values.out !== undefined)
+    writeFileSync(join(benchFolder, '../../docs/benchmarks', `${values.out}.md`), text);
   console.log(`Written: ${name}.md, .json`);
   return 0;
 }

@@ -385,12 +385,14 @@ const LOWEST: Readonly<Partial<Record<DType, number>>> = {
 };
 const dilated: Morphology = (x, filter, strides, rates, padding) => {
   const window = dims(filter).slice(0, 2);
-  // What lies beyond the border never is the largest, nor is what is no number.
   const low = toTensor(LOWEST[x.dtype] ?? BigInt(dtypeTraits[x.dtype].low), x.dtype);
-  const mask = windowsOf(x.mul(0).stopGradient().add(1), window, strides, rates, padding).equal(0);
   const all = windowsOf(x, window, strides, rates, padding).add(filter);
-  const left = isFloating(x.dtype) ? mask.logicalOr(all.isNan()) : mask;
-  return where(left, low, all).max([3, 4]);
+  // What lies beyond the border never is the largest, nor is what is no number.
+  const odd = isFloating(x.dtype) ? [all.isNan()] : [];
+  if (padding === 'SAME')
+    odd.push(windowsOf(x.mul(0).stopGradient().add(1), window, strides, rates, padding).equal(0));
+  const left = odd.length > 0 ? odd.reduce((a, b) => a.logicalOr(b)) : null;
+  return (left === null ? all : where(left, low, all)).max([3, 4]);
 };
 const morphology = (name: string, run: Morphology): Dilation =>
   defineFunction(
