@@ -40,7 +40,7 @@ function keras(optimizer) {
   const step = () =>
     optimizer
       .minimize(
-        () => tf.reduceMean(tf.square(tf.sub(model(x, { training: true }), y))),
+        () => tf.reduceMean(tf.square(tf.subtract(model(x, { training: true }), y))),
         model.trainableVariables,
       )
       .item();

@@ -280,13 +280,13 @@ console.log(
             .where(a.real().greater(0), a.exp(), b)
             .div(b.add(3))
             .add(a.pow(2).mul(tf.ones([3], 'complex64')));
-          const loss = y.abs().sum().add(tf.angle(moved).mean()).add(moved.imag().square().sum());
+          const loss = y.abs().sum().add(tf.math.angle(moved).mean()).add(moved.imag().square().sum());
           return [loss, moved, y, ...tape.gradient(loss, [a, b])];
         };
         const spec = new tf.TensorSpec([null, 3], 'complex64');
         return program(fn, [z(4), z(4)], [spec, spec], [[z(2), z(2)]]);
       })(),
-      dense: program((x) => tf.relu(x.matmul(w).add([0.5, 0, -0.5, 1])), [tf.random.normal([2, 3])]),
+      dense: program((x) => tf.nn.relu(x.matmul(w).add([0.5, 0, -0.5, 1])), [tf.random.normal([2, 3])]),
       classifier: program((x) => classifier(x), [image]),
       assignments: program((x) => [count.assignAdd(x).read(), x.neg()], [tf.constant([1, 2])]),
       elementwise: program(
@@ -297,14 +297,14 @@ console.log(
           tf.maximum(x, y).minimum(0.5),
           x.floor().add(x.ceil()).add(x.round()).add(x.sign()),
           tf.where(x.greater(y), x, y),
-          tf.softmax(x),
-          tf.logSoftmax(x),
+          tf.nn.softmax(x),
+          tf.nn.logSoftmax(x),
           x.less(y).logicalAnd(x.notEqual(0)).logicalNot(),
           x.cast('int32'),
           x.floorDiv(y).add(x.mod(y)),
-          tf.erf(x).add(tf.lgamma(x.abs().add(1))),
-          tf.leakyRelu(x, { alpha: 1 }),
-          tf.atan2(x, y).add(tf.squaredDifference(x, y)),
+          tf.math.erf(x).add(tf.math.lgamma(x.abs().add(1))),
+          tf.nn.leakyRelu(x, { alpha: 1 }),
+          tf.atan2(x, y).add(tf.math.squaredDifference(x, y)),
         ],
         [square, square.transpose().add(0.1)],
       ),
@@ -315,15 +315,15 @@ console.log(
           x.max([0, 1], { keepdims: true }),
           x.min(1),
           x.prod(0),
-          ...tf.moments(x, 0),
-          ...tf.moments(x, [0, 1], { keepdims: true }),
-          tf.variance(x, 1),
+          ...tf.nn.moments(x, 0),
+          ...tf.nn.moments(x, [0, 1], { keepdims: true }),
+          tf.math.reduceVariance(x, 1),
           x.greater(0).any(1),
           x.greater(-9).all(),
           x.argMax(1),
           x.argMin(0),
           x.cumsum(1, { reverse: true }),
-          tf.cumprod(x, 0, { exclusive: true }),
+          tf.math.cumprod(x, 0, { exclusive: true }),
         ],
         [square],
       ),
@@ -383,7 +383,7 @@ console.log(
           tf.reverse(x, 1),
           tf.slice(x, [0, 1], [2, 2]),
           tf.stridedSlice(x, [1, 2], [0, 0], [-1, -2]),
-          tf.shapeOf(x),
+          tf.shape(x),
         ],
         [numbers],
       ),
@@ -393,9 +393,9 @@ console.log(
           tf.oneHot(i, 4),
           tf.oneHot(i, 3, { axis: 0, onValue: 5, offValue: 1 }),
           tf.gatherNd(x, tf.stack([i.mul(0), i], 1)),
-          tf.unsortedSegmentSum(tf.stack([x.sum(0), x.max(0)], 0), tf.constant([1, 1], 'int32'), 3),
-          tf.topK(x, 2).values,
-          tf.topK(x, 2).indices,
+          tf.math.unsortedSegmentSum(tf.stack([x.sum(0), x.max(0)], 0), tf.constant([1, 1], 'int32'), 3),
+          tf.math.topK(x, 2).values,
+          tf.math.topK(x, 2).indices,
           tf.range(2, 9, 3),
           tf.range(0, 1, 0.1),
           tf.fill([2, 2], 3),
@@ -499,12 +499,12 @@ console.log(
       ]),
       valueSizes: anySizes((x) => {
         const rows = tf.booleanMask(x, x.sum(1).greater(0));
-        const n = tf.size(tf.nonzero(x.greater(0)));
+        const n = tf.size(tf.where(x.greater(0)));
         return [
           rows,
           tf.concat([rows, x], 0).mean(0),
           tf.zeros([n, 2]).add(1),
-          tf.nonzero(x),
+          tf.where(x),
           tf.tile(x, [1, n]),
           tf.unique(x.sign().cast('int32').reshape([-1])).counts,
           tf.sequenceMask(x.abs().sum(1).cast('int32')),
@@ -512,7 +512,7 @@ console.log(
         ];
       }),
       tensorsForNumbers: anySizes((x) => {
-        const n = tf.size(tf.nonzero(x.greater(0)));
+        const n = tf.size(tf.where(x.greater(0)));
         const counts = x.abs().sum(1).cast('int32');
         return [
           tf.roll(x, n, 0),

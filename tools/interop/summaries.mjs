@@ -75,7 +75,10 @@ const hidden = new tf.layers.Dense(4, { name: 'hidden' })(input);
 const output = new tf.layers.Add({ name: 'sum' })([input, hidden]);
 const model = new tf.Model({ inputs: input, outputs: output, name: 'functional' });
 model.compile({ optimizer: 'adam', loss: 'mse' });
-const board = new tf.callbacks.TensorBoard(`${folder}/keras`, { histogramFreq: 1, updateFreq: 'batch' });
+const board = new tf.keras.callbacks.TensorBoard(`${folder}/keras`, {
+  histogramFreq: 1,
+  updateFreq: 'batch',
+});
 const history = await model.fit(x, x, { epochs: 2, verbose: 0, callbacks: [board], validationData: [x, x] });
 expected.keras = history.history;
 
@@ -83,7 +86,7 @@ const words = new tf.Sequential([new tf.layers.Embedding(6, 2, { name: 'words' }
 words.compile({ optimizer: 'sgd', loss: 'mse' });
 await words.fit(tf.zeros([4, 3]), tf.ones([4, 6]), {
   verbose: 0,
-  callbacks: [new tf.callbacks.TensorBoard(`${folder}/words`, { embeddingsFreq: 1 })],
+  callbacks: [new tf.keras.callbacks.TensorBoard(`${folder}/words`, { embeddingsFreq: 1 })],
 });
 expected.words = words.weights[0].array();
 
