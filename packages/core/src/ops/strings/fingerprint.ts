@@ -17,7 +17,8 @@ const OP = 'Fingerprint';
 /** The fingerprints of rows of bytes as bytes, the lowest first. */
 function ofRows(bytes: Uint8Array, rows: number): Uint8Array<ArrayBuffer> {
   const width = rows === 0 ? 0 : bytes.length / rows;
-  const starts = Int32Array.from({ length: rows + 1 }, (_, i) => i * width);
+  const starts = new Int32Array(rows + 1);
+  for (let i = 1; i <= rows; i++) starts[i] = i * width;
   return new Uint8Array(hashesOf({ bytes, starts }, 0, 'farm').buffer);
 }
 const tensorOf = (hashes: Uint8Array<ArrayBuffer>): Tensor =>
