@@ -39,7 +39,7 @@ const permitted = {
   autograph: ['graph', 'core', 'autodiff', 'backend'],
   optimizers: ['core', 'autodiff', 'backend'],
   metrics: ['core', 'backend'],
-  data: ['core', 'graph', 'formats', 'backend'],
+  data: ['core', 'graph', 'formats', 'backend', 'backend-native'],
   checkpoint: ['core', 'formats', 'backend'],
   summary: ['core', 'graph', 'formats', 'backend'],
   layers: [

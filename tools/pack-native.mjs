@@ -28,10 +28,14 @@ import { own, targets, targetsNamed } from './platforms/targets.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const most = 2.5e6;
+/** Of the addon for pictures in files. */
+const mostCodecs = 0.35e6;
 /** Of the addon for GPUs of NVIDIA. */
 const mostCuda = 0.2e6;
 /** Of the addon for several processes with its libraries, which few programs load. */
 const mostDistribute = 1e6;
+/** The addons that each platform has. */
+const everywhere = ['eagre.node', 'eagre_codecs.node'];
 /** What every Linux has that runs Node: not part of a package. */
 const ofSystem = /^(?:linux-vdso|ld-linux.*|libc|libm|libdl|librt|libpthread|libstdc\+\+|libgcc_s)\.so/;
 
@@ -58,10 +62,12 @@ function packOwn(builds) {
   const built = `${root}native/build/Release`;
   let libraries = [];
   if (process.platform === 'linux') {
-    place(`${built}/eagre.node`, `${folder}/eagre.node`, '--strip-all');
+    for (const name of everywhere) place(`${built}/${name}`, `${folder}/${name}`, '--strip-all');
     place(`${built}/eagre_cuda.node`, `${folder}/eagre_cuda.node`, '--strip-all');
     libraries = packDistribute(folder);
-  } else place(`${built}/eagre.node`, `${folder}/eagre.node`, process.platform === 'darwin' ? '-x' : null);
+  } else
+    for (const name of everywhere)
+      place(`${built}/${name}`, `${folder}/${name}`, process.platform === 'darwin' ? '-x' : null);
   describeTo(folder, withLibraries(noticesOfOwn(), libraries));
   check(folder);
 }
@@ -71,7 +77,7 @@ function packOther(target) {
   const folder = `${root}native/platforms/${target}`;
   try {
     const built = build(target);
-    place(`${built}/eagre.node`, `${folder}/eagre.node`, null);
+    for (const name of everywhere) place(`${built}/${name}`, `${folder}/${name}`, null);
     if (hasCuda(target)) place(`${built}/eagre_cuda.node`, `${folder}/eagre_cuda.node`, null);
   } catch (error) {
     fail(error.message);
@@ -196,6 +202,7 @@ function check(folder) {
     if (!isOfSources(folder)) fail(`${folder} was built from other sources: ${again}.`);
   }
   checkAddon(folder, platform, 'eagre.node', most, 'kernels');
+  checkAddon(folder, platform, 'eagre_codecs.node', mostCodecs, 'pictures');
   // It needs no library, as it finds the driver when it runs.
   if (hasCuda(platform)) checkAddon(folder, platform, 'eagre_cuda.node', mostCuda, 'GPUs');
   checkDistribute(folder, platform);

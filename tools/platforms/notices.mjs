@@ -69,6 +69,25 @@ const nodeAddonApi = {
     return readFileSync(createRequire(native).resolve('node-addon-api/LICENSE.md'), 'utf8');
   },
 };
+/** What comes with Eagre's own sources. */
+const thirdParty = (folder, ...names) =>
+  names
+    .map((name) =>
+      readFileSync(new URL(`../../native/third_party/${folder}/${name}`, import.meta.url), 'utf8'),
+    )
+    .join('\n');
+const ofCodecs = [
+  {
+    name: 'libjpeg-turbo',
+    says: 'reads and writes JPEG files (IJG and BSD-3-Clause); this software is based in part on the work of the Independent JPEG Group',
+    text: () => thirdParty('libjpeg-turbo', 'LICENSE.md', 'README.ijg'),
+  },
+  {
+    name: 'libdeflate',
+    says: 'compresses and decompresses PNG files (MIT)',
+    text: () => thirdParty('libdeflate', 'COPYING'),
+  },
+];
 /** GCC's libraries may be part of any program that GCC has compiled, and ask nothing for it. */
 const gcc = {
   name: 'libstdc++ and libgcc',
@@ -105,11 +124,11 @@ function written(parts) {
 
 /** The notices of the addon that zig builds for a platform. */
 export const noticesOfZig = (target) =>
-  written([nodeAddonApi, ...linkedByZig(target).map((name) => ofCompiler[name])]);
+  written([nodeAddonApi, ...ofCodecs, ...linkedByZig(target).map((name) => ofCompiler[name])]);
 
 /** Those of the addon that this machine's own compiler builds: on Linux GCC links its libraries into it. */
 export const noticesOfOwn = () =>
-  written(process.platform === 'linux' ? [nodeAddonApi, gcc] : [nodeAddonApi]);
+  written([nodeAddonApi, ...ofCodecs, ...(process.platform === 'linux' ? [gcc] : [])]);
 
 /** Those of the modules of WebAssembly. */
 export const noticesOfWasm = () =>

@@ -17,7 +17,7 @@ function digest() {
         ? readdirSync(join(native, entry.name), { recursive: true }).map((name) => join(entry.name, name))
         : [entry.name],
     )
-    .filter((name) => /\.(?:cc|h|def|map|txt|cmake)$/.test(name) && !/[\\/]tests[\\/]/.test(name));
+    .filter((name) => /\.(?:c|cc|h|def|map|txt|cmake)$/.test(name) && !/[\\/]tests[\\/]/.test(name));
   const hash = createHash('sha256');
   for (const name of files.sort())
     hash.update(name.replaceAll('\\', '/')).update(readFileSync(join(native, name)));

@@ -67,7 +67,9 @@ function test(target) {
   } catch (error) {
     return { file: error.message, tests: 'FAILED: not built' };
   }
-  const addons = ['eagre.node', 'eagre_cuda.node'].map((name) => join(folder, name)).filter(existsSync);
+  const addons = ['eagre.node', 'eagre_codecs.node', 'eagre_cuda.node']
+    .map((name) => join(folder, name))
+    .filter(existsSync);
   if (addons.length === 0) return { file: `${folder} has no addon`, tests: 'FAILED: not built' };
   const wrong = addons.flatMap((file) =>
     mistakes(target, readFileSync(file)).map((what) => `${file}: ${what}`),

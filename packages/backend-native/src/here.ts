@@ -1,2 +1,2 @@
 /** Whether native kernels can be here. Where this is built, Node reads the index in its place, and all others `elsewhere.ts`. */
-export { nativeUnavailable } from './index.ts';
+export { type Codecs, loadCodecs, nativeUnavailable } from './index.ts';

@@ -4,6 +4,7 @@ import { CompiledBackend } from './compiled-backend.ts';
 import { type Addon, loadAddon } from './load.ts';
 import { checkInstructionSet, checkSettings, MAX_THREADS } from './settings.ts';
 
+export { type Codecs, loadCodecs } from './codecs.ts';
 // What other packages make a backend of, of kernels that they bring.
 export { type Block, CANCELLED, type Kernels, STOPPED } from './load.ts';
 export { CompiledBackend, checkSettings, MAX_THREADS };

@@ -150,7 +150,7 @@ export function loadAddon(requires?: NodeJS.Require, system?: string): Loaded {
   }
   try {
     if (!named) checkVersion(require, file);
-    return { addon: withBlocks(load(require, file).open()) };
+    return { addon: withBlocks((load(require, file) as { open(): RawAddon }).open()) };
   } catch (error) {
     const message = (error as Partial<Error>).message?.split('\n')[0] ?? String(error);
     const advice = named ? 'EAGRE_ADDON names a file that cannot be loaded.' : whatToDo(require, file, error);
@@ -183,6 +183,26 @@ function isMusl(): boolean {
   }
 }
 
+/**
+ * Another addon of this platform: the file of this name beside the one that `EAGRE_ADDON` names, if that is set; else the one whose path a script of the
+ * platform's package says. undefined where there is none, or it cannot be loaded.
+ */
+export function beside(script: string, name: string): unknown {
+  const builtin = globalThis.process?.getBuiltinModule;
+  if (builtin === undefined) return undefined;
+  const require = builtin('node:module').createRequire(import.meta.url);
+  const { dirname, join, resolve } = builtin('node:path');
+  const given = process.env.EAGRE_ADDON;
+  const platform = packageOf(platformHere());
+  try {
+    if (given !== undefined && given !== '') return load(require, join(dirname(resolve(given)), name));
+    checkVersion(require, platform);
+    return load(require, require(`${platform}/${script}`) as string);
+  } catch {
+    return undefined;
+  }
+}
+
 class OtherVersion extends Error {}
 
 /** Both sides of the addon change together. A bundle does not know which version it is. */
@@ -198,13 +218,13 @@ function checkVersion(require: NodeJS.Require, file: string): void {
   if (its !== own) throw new OtherVersion(`it is of version ${its}, and @eagre/backend-native of ${own}`);
 }
 
-function load(require: NodeJS.Require, file: string): { open(): RawAddon } {
+function load(require: NodeJS.Require, file: string): unknown {
   const path = require.resolve(file);
   // Deno's `require` reads the addon as a script once hooks of modules are registered (eagre/register). In a checkout it is a script.
   if (!('Deno' in globalThis) || !path.endsWith('.node')) return require(file);
   const module = { exports: {} };
   process.dlopen(module, path);
-  return module.exports as { open(): RawAddon };
+  return module.exports;
 }
 
 function whatToDo(require: NodeJS.Require, file: string, error: unknown): string {

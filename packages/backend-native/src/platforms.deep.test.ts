@@ -15,7 +15,7 @@ const check = (platform: string, file: string): string => mistakes(platform, rea
 const addonsIn = (folder: string): string[] =>
   existsSync(folder)
     ? readdirSync(folder)
-        .filter((name) => name === 'eagre.node' || name === 'eagre_cuda.node')
+        .filter((name) => ['eagre.node', 'eagre_codecs.node', 'eagre_cuda.node'].includes(name))
         .map((name) => join(folder, name))
     : [];
 const built: [string, string][] = platforms.flatMap((platform) =>

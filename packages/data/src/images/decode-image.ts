@@ -2,6 +2,7 @@
 import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { constant, type NamedFunction, random, type Tensor, type TensorLike } from '@eagre/core';
 import {
+  bytesOf,
   checkFlag,
   checkList,
   checkOneOf,
@@ -19,10 +20,13 @@ import { needsValue } from '../pipeline/plain-code.ts';
 import { decodeBmp as bmpOf, isBmp } from './bmp.ts';
 import { decodeGif as gifOf, isGif } from './gif.ts';
 import {
+  type CropWindow,
+  type JpegSettings,
   encodeJpeg as jpegBytes,
   jpegHeader,
   decodeJpeg as jpegOf,
   isJpeg as looksLikeJpeg,
+  usualSettings,
 } from './jpeg.ts';
 import { isPng, encodePng as pngBytes, decodePng as pngOf, type Raster } from './png.ts';
 import { isWebp, decodeWebp as webpOf } from './webp.ts';
@@ -108,16 +112,32 @@ function webpFrames(bytes: Uint8Array, channels: number, op: string): Tensor {
   return atOnce(op, () => constant({ data, shape: [count, height, width, own], dtype: 'uint8' }));
 }
 
+/** The inverse cosine transform of `decodeJpeg`; an empty text is the fast one, as in TensorFlow. */
+export type DctMethod = '' | 'INTEGER_FAST' | 'INTEGER_ACCURATE';
+
 export interface DecodeJpegOptions {
+  /** How many times smaller the picture is made; 1 by default. Without the native codecs only 1. */
+  readonly ratio?: 1 | 2 | 4 | 8;
   /** Whether colours that have fewer samples than pixels are smoothed; true by default. */
   readonly fancyUpscaling?: boolean;
   /** Whether a file that ends too early gives what there is of it; false by default. */
   readonly tryRecoverTruncated?: boolean;
+  /** The part of the rows that must be there where a file ends too early, the rest being black; 1 by default. Without the native codecs 1. */
+  readonly acceptableFraction?: number;
+  /** `'INTEGER_FAST'` by default. */
+  readonly dctMethod?: DctMethod;
 }
+const jpegNames = {
+  ratio: kind.asIs,
+  fancyUpscaling: kind.asIs,
+  tryRecoverTruncated: kind.asIs,
+  acceptableFraction: kind.asIs,
+  dctMethod: kind.asIs,
+} as const;
 
 /**
- * The picture in the bytes of a JPEG file, [height, width, channels]. Decoders round differently: values differ from TensorFlow's by
- * up to 3.
+ * The picture in the bytes of a JPEG file, [height, width, channels]: the values that TensorFlow gives. Without the native codecs, as in pages, they differ
+ * by up to 3, and all transforms are one.
  * @throws InvalidArgumentError for damaged bytes
  */
 export const decodeJpeg: NamedFunction<
@@ -127,18 +147,42 @@ export const decodeJpeg: NamedFunction<
 > = /* @__PURE__ */ defineFunction(
   'io.decodeJpeg',
   { contents: kind.tensor, channels: kind.integer },
-  { fancyUpscaling: kind.asIs, tryRecoverTruncated: kind.asIs },
+  jpegNames,
   (contents, channels: number = 0, options) => {
     const raster = jpegFrom(bytesFrom(contents, 'contents', 'DecodeJpeg'), channels, options, 'DecodeJpeg');
     return atOnce('DecodeJpeg', () => rasterTensor(raster));
   },
 );
 
-function jpegFrom(bytes: Uint8Array, channels: number, options: DecodeJpegOptions, op: string): Raster {
+function jpegFrom(
+  bytes: Uint8Array,
+  channels: number,
+  options: DecodeJpegOptions,
+  op: string,
+  crop: CropWindow | null = null,
+): Raster {
+  const { ratio = 1, acceptableFraction = 1, dctMethod = '' } = options;
   checkOneOf(channels, [0, 1, 3], 'channels', op);
+  checkOneOf(ratio, [1, 2, 4, 8], 'ratio', op);
+  checkOneOf(dctMethod, ['', 'INTEGER_FAST', 'INTEGER_ACCURATE'], 'dctMethod', op);
   const fancyUpscaling = checkFlag(options.fancyUpscaling ?? true, 'fancyUpscaling', op);
   const tryRecoverTruncated = checkFlag(options.tryRecoverTruncated ?? false, 'tryRecoverTruncated', op);
-  return jpegOf(bytes, { channels: channels as 0 | 1 | 3, fancyUpscaling, tryRecoverTruncated }, op);
+  if (typeof acceptableFraction !== 'number' || Number.isNaN(acceptableFraction))
+    throw new InvalidArgumentError(
+      `acceptableFraction must be a number, got ${shown(acceptableFraction)}`,
+      op,
+    );
+  const accurate = dctMethod === 'INTEGER_ACCURATE';
+  const wishes = {
+    channels: channels as 0 | 1 | 3,
+    ratio,
+    fancyUpscaling,
+    tryRecoverTruncated,
+    accurate,
+    crop,
+    acceptableFraction,
+  };
+  return jpegOf(bytes, wishes, op);
 }
 
 /** A rectangle of the picture in the bytes of a JPEG file. @param cropWindow [y, x, height, width], inside of the picture */
@@ -149,25 +193,20 @@ export const decodeAndCropJpeg: NamedFunction<
 > = /* @__PURE__ */ defineFunction(
   'io.decodeAndCropJpeg',
   { contents: kind.tensor, cropWindow: kind.integers, channels: kind.integer },
-  { fancyUpscaling: kind.asIs, tryRecoverTruncated: kind.asIs },
+  jpegNames,
   (contents, cropWindow, channels: number = 0, options) => {
     const op = 'DecodeAndCropJpeg';
     const window = checkList(cropWindow as unknown as readonly number[], 'cropWindow', op);
     const [y, x, height, width] = window;
-    const raster = jpegFrom(bytesFrom(contents, 'contents', op), channels, options, op);
-    const fits =
-      window.length === 4 &&
-      window.every((n) => Number.isInteger(n)) &&
-      Math.min(y, x) >= 0 &&
-      Math.min(height, width) > 0 &&
-      y + height <= raster.height &&
-      x + width <= raster.width;
-    if (!fits)
-      throw new InvalidArgumentError(
-        `cropWindow must be [y, x, height, width] inside of ${raster.height} × ${raster.width} pixels`,
-        op,
-      );
-    return atOnce(op, () => rasterTensor(raster).at(`${y}:${y + height}`, `${x}:${x + width}`));
+    if (window.length !== 4 || !window.every((n) => Number.isInteger(n) && Math.abs(n) < 2 ** 31))
+      throw new InvalidArgumentError(`cropWindow must be [y, x, height, width], got [${window}]`, op);
+    const raster = jpegFrom(bytesFrom(contents, 'contents', op), channels, options, op, {
+      y,
+      x,
+      height,
+      width,
+    });
+    return atOnce(op, () => rasterTensor(raster));
   },
 );
 
@@ -270,27 +309,79 @@ export const encodePng: NamedFunction<[image: TensorLike, compression?: number],
     },
   );
 
+/** Options of {@link encodeJpeg}; names and defaults are TensorFlow's. */
+export interface EncodeJpegOptions {
+  /** Whether the file is to appear in ever finer detail while it is loaded; false by default. */
+  readonly progressive?: boolean;
+  /** Whether to spend time on a smaller file of the same values; false by default. */
+  readonly optimizeSize?: boolean;
+  /** Whether colours get half as many samples across and down; true by default. Without the native codecs they never do. */
+  readonly chromaDownsampling?: boolean;
+  /** `'in'` by default. */
+  readonly densityUnit?: 'in' | 'cm';
+  /** Pixels per `densityUnit` across; 300 by default. */
+  readonly xDensity?: number;
+  /** Pixels per `densityUnit` down; 300 by default. */
+  readonly yDensity?: number;
+  /** Metadata in XMP, which is XML; empty by default, for none. */
+  readonly xmpMetadata?: string;
+}
+
 /**
- * The bytes of a JPEG file, a scalar, of a picture [height, width, 1 or 3] of uint8. Colours have as many samples as pixels, which TensorFlow
- * writes with chroma_downsampling=False.
+ * The bytes of a JPEG file, a scalar, of a picture [height, width, 1 or 3] of uint8: those that TensorFlow writes. Without the native codecs, as in pages,
+ * colours have as many samples as pixels, and files are neither progressive nor have they density or metadata.
  * @param format 'grayscale' or 'rgb'; what the channels say by default
  * @param quality from 0 to 100; 95 by default
  */
 export const encodeJpeg: NamedFunction<
   [image: TensorLike, format?: '' | 'grayscale' | 'rgb', quality?: number],
-  ['image', 'format', 'quality']
+  ['image', 'format', 'quality'],
+  EncodeJpegOptions
 > = /* @__PURE__ */ defineFunction(
   'io.encodeJpeg',
   { image: kind.tensor, format: kind.asIs, quality: kind.integer },
-  {},
-  (image, format = '', quality: number = 95) => {
+  {
+    progressive: kind.asIs,
+    optimizeSize: kind.asIs,
+    chromaDownsampling: kind.asIs,
+    densityUnit: kind.asIs,
+    xDensity: kind.integer,
+    yDensity: kind.integer,
+    xmpMetadata: kind.asIs,
+  },
+  (image, format = '', quality: number = 95, options) => {
     const op = 'EncodeJpeg';
     checkOneOf(format, ['', 'grayscale', 'rgb'], 'format', op);
     const channels = { '': [1, 3], grayscale: [1], rgb: [3] }[format as ''];
+    const settings = settingsOf(options, checkQuality(quality, op), op);
     const raster = rasterOf(image, channels, ['uint8'], op);
-    return atOnce(op, () => stringTensor([textOf(jpegBytes(raster, checkQuality(quality, op), op))], []));
+    return atOnce(op, () => stringTensor([textOf(jpegBytes(raster, settings, op))], []));
   },
 );
+
+function settingsOf(options: EncodeJpegOptions, quality: number, op: string): JpegSettings {
+  const flag = (name: 'progressive' | 'optimizeSize' | 'chromaDownsampling'): boolean =>
+    checkFlag(options[name] ?? usualSettings[name], name, op);
+  const density = (name: 'xDensity' | 'yDensity'): number => {
+    const value = options[name] ?? usualSettings[name];
+    if (Number.isInteger(value) && value >= 1 && value <= 65535) return value;
+    throw new InvalidArgumentError(`${name} must be an integer from 1 to 65535, got ${shown(value)}`, op);
+  };
+  const { densityUnit = usualSettings.densityUnit, xmpMetadata = '' } = options;
+  checkOneOf(densityUnit, ['in', 'cm'], 'densityUnit', op);
+  if (typeof xmpMetadata !== 'string')
+    throw new InvalidArgumentError(`xmpMetadata must be a text, got ${shown(xmpMetadata)}`, op);
+  return {
+    quality,
+    progressive: flag('progressive'),
+    optimizeSize: flag('optimizeSize'),
+    chromaDownsampling: flag('chromaDownsampling'),
+    densityUnit,
+    xDensity: density('xDensity'),
+    yDensity: density('yDensity'),
+    xmpMetadata: bytesOf(xmpMetadata),
+  };
+}
 
 function checkQuality(quality: number, op: string): number {
   if (Number.isInteger(quality) && quality >= 0 && quality <= 100) return Math.max(1, quality);
@@ -300,12 +391,13 @@ function checkQuality(quality: number, op: string): number {
 /** A picture as it is after it was written to a JPEG file of this quality. Floats are from 0 to 1. */
 export const adjustJpegQuality: NamedFunction<
   [image: TensorLike, jpegQuality: number],
-  ['image', 'jpegQuality']
+  ['image', 'jpegQuality'],
+  { readonly dctMethod?: DctMethod }
 > = /* @__PURE__ */ defineFunction(
   'image.adjustJpegQuality',
   { image: kind.tensor, jpegQuality: kind.integer },
-  {},
-  (image, jpegQuality: number) => {
+  { dctMethod: kind.asIs },
+  (image, jpegQuality: number, { dctMethod = '' }) => {
     const op = 'AdjustJpegQuality';
     const given = toTensor(image);
     needsValue(given, op);
@@ -314,8 +406,9 @@ export const adjustJpegQuality: NamedFunction<
       // As `tf.image.convertImageDtype` with saturation rounds: down.
       const bytes =
         x.dtype === 'uint8' ? x : x.cast('float32').mul(255.5).clipByValue(0, 255).floor().cast('uint8');
-      const written = jpegBytes(rasterOf(bytes, [1, 3], ['uint8'], op), checkQuality(jpegQuality, op), op);
-      const read = rasterTensor(jpegFrom(written, x.shape[2], {}, op));
+      const settings = { ...usualSettings, quality: checkQuality(jpegQuality, op) };
+      const written = jpegBytes(rasterOf(bytes, [1, 3], ['uint8'], op), settings, op);
+      const read = rasterTensor(jpegFrom(written, x.shape[2], { dctMethod }, op));
       return x.dtype === 'uint8' ? read : read.cast('float32').div(255).cast(x.dtype);
     });
   },

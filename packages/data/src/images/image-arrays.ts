@@ -14,7 +14,7 @@ import {
   wideFloatx,
 } from '@eagre/core/internal';
 import { writeFileAtomic } from '@eagre/formats';
-import { encodeJpeg, loadImageCodecs } from './jpeg.ts';
+import { encodeJpeg, loadImageCodecs, usualSettings } from './jpeg.ts';
 import type { Picture } from './picture.ts';
 import { encodePng } from './png.ts';
 
@@ -149,6 +149,11 @@ function png({ width, height, channels, data }: Picture): Uint8Array {
 async function jpeg({ width, height, channels, data }: Picture): Promise<Uint8Array> {
   if (channels === 4) console.warn('saveImg: JPEG has no transparency; the colours alone are written');
   await loadImageCodecs();
-  const raster = { width, height, channels, depth: 8, data: new Uint8Array(data) } as const;
-  return encodeJpeg(raster, 75, 'saveImg');
+  const own = channels < 3 ? 1 : 3;
+  // Without transparency.
+  const values = new Uint8Array(width * height * own);
+  for (let i = 0; i < width * height; i++)
+    for (let c = 0; c < own; c++) values[i * own + c] = data[i * channels + c];
+  const raster = { width, height, channels: own, depth: 8, data: values } as const;
+  return encodeJpeg(raster, { ...usualSettings, quality: 75 }, 'saveImg');
 }

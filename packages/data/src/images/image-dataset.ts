@@ -38,7 +38,7 @@ export interface ImageDatasetOptions extends FolderOptions {
 /**
  * Pictures in folders that name their classes, as batches: images, float32 [batch, height, width, channels] from 0 to 255, and
  * labels (with `labels: null` or `labelMode: null` the images alone). The same as Keras's `image_dataset_from_directory`;
- * PNG files give the same numbers, JPEG files differ by a few units, since decoders do. The order of `shuffle` is its own, over
+ * PNG files give the same numbers, and so do JPEG files with the native codecs. The order of `shuffle` is its own, over
  * all files, and another one at each pass.
  *
  *     const train = await tf.keras.utils.imageDatasetFromDirectory('photos', { imageSize: [64, 64], validationSplit: 0.2, subset: 'training', seed: 1 });

@@ -1,9 +1,10 @@
-// JPEG files: the library decodes the planes, and what follows is done as libjpeg does it, so that values agree with TensorFlow's but for
-// the rounding of the inverse cosine transform.
-import { FailedPreconditionError, InvalidArgumentError } from '@eagre/backend';
+// JPEG files. The addon reads and writes them as TensorFlow does, to the bit. Without it a library in JavaScript decodes the planes, and what follows is
+// done as libjpeg does it, so that values differ by what the inverse cosine transform is rounded.
+import { FailedPreconditionError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import type { NamedFunction } from '@eagre/core';
 import { defineFunction } from '@eagre/core/internal';
 import { nodeBuiltin } from '@eagre/formats/internal';
+import { codecs, guarded } from './codecs.ts';
 import { MAX_PIXELS, type Raster } from './png.ts';
 import { loadWebp } from './webp.ts';
 
@@ -20,7 +21,7 @@ export const loadImageCodecs: NamedFunction<[], [], unknown, Promise<void>> = /*
   {},
   {},
   async () => {
-    library ??= (await import('jpeg-js')).default;
+    if (codecs() === undefined) library ??= (await import('jpeg-js')).default;
     await loadWebp();
   },
 );
@@ -90,17 +91,71 @@ export function jpegHeader(bytes: Uint8Array, what: string): JpegHeader {
   throw new InvalidArgumentError('damaged JPEG file: it has no header', what);
 }
 
+/** A rectangle of a picture. */
+export interface CropWindow {
+  readonly y: number;
+  readonly x: number;
+  readonly height: number;
+  readonly width: number;
+}
+
 export interface DecodeJpegWishes {
   /** How many; as many as there are for 0. */
   readonly channels: 0 | 1 | 3;
+  /** How many times smaller the picture is to be. */
+  readonly ratio: 1 | 2 | 4 | 8;
   /** Whether colours of fewer samples are smoothed. */
   readonly fancyUpscaling: boolean;
   /** Whether what is missing of a truncated file becomes grey. */
   readonly tryRecoverTruncated: boolean;
+  /** Whether the inverse cosine transform is the accurate one, not the fast one. */
+  readonly accurate: boolean;
+  /** What is wanted of the picture; all of it for null. */
+  readonly crop: CropWindow | null;
+  /** The part of the rows that must be there. */
+  readonly acceptableFraction: number;
 }
 
-/** @throws InvalidArgumentError for a damaged file, and for one that is too large */
+/** What a JPEG file is decoded to if nobody says otherwise. */
+export const usualJpeg: DecodeJpegWishes = {
+  channels: 0,
+  ratio: 1,
+  fancyUpscaling: true,
+  tryRecoverTruncated: false,
+  accurate: false,
+  crop: null,
+  acceptableFraction: 1,
+};
+
+const shape = new Int32Array(3);
+
+/** @throws InvalidArgumentError for a damaged file, for one that is too large, and for a rectangle that is not inside of the picture */
 export function decodeJpeg(bytes: Uint8Array, wishes: DecodeJpegWishes, what: string): Raster {
+  const native = codecs();
+  if (native === undefined) return croppedRaster(decodedHere(bytes, wishes, what), wishes.crop, what);
+  const { channels, ratio, fancyUpscaling, tryRecoverTruncated, accurate, crop } = wishes;
+  const numbers = Int32Array.of(
+    channels,
+    ratio,
+    Number(fancyUpscaling),
+    Number(tryRecoverTruncated),
+    Number(accurate),
+    Number(crop !== null),
+    ...(crop === null ? [0, 0, 0, 0] : [crop.y, crop.x, crop.height, crop.width]),
+    // The bits of a float.
+    new Int32Array(Float32Array.of(wishes.acceptableFraction).buffer)[0],
+  );
+  const data = guarded(what, () => native.decodeJpeg(bytes, numbers, shape));
+  return { height: shape[0], width: shape[1], channels: shape[2] as 1 | 3, depth: 8, data };
+}
+
+/** Without the addon. */
+function decodedHere(bytes: Uint8Array, wishes: DecodeJpegWishes, what: string): Raster {
+  if (wishes.ratio !== 1)
+    throw new UnimplementedError(
+      'without the native codecs JPEG files are not decoded at a smaller scale',
+      what,
+    );
   const header = jpegHeader(bytes, what);
   const { width, height, components, transform, adobe } = header;
   if (width * height === 0 || width * height > MAX_PIXELS)
@@ -125,6 +180,28 @@ export function decodeJpeg(bytes: Uint8Array, wishes: DecodeJpegWishes, what: st
     depth: 8,
     data: channels === 3 ? planes : greyOf(planes, colored && isYcc),
   };
+}
+
+function croppedRaster(raster: Raster, crop: CropWindow | null, what: string): Raster {
+  if (crop === null) return raster;
+  const { y, x, height, width } = crop;
+  const { channels, data } = raster;
+  if (
+    Math.min(y, x) < 0 ||
+    Math.min(height, width) <= 0 ||
+    y + height > raster.height ||
+    x + width > raster.width
+  )
+    throw new InvalidArgumentError(
+      `cropWindow must be [y, x, height, width] inside of ${raster.height} × ${raster.width} pixels`,
+      what,
+    );
+  const out = new Uint8Array(height * width * channels);
+  for (let row = 0; row < height; row++) {
+    const from = ((row + y) * raster.width + x) * channels;
+    out.set(data.subarray(from, from + width * channels), row * width * channels);
+  }
+  return { ...raster, height, width, data: out };
 }
 
 function without(bytes: Uint8Array, [from, to]: readonly [number, number]): Uint8Array {
@@ -214,14 +291,68 @@ function greyOf(planes: Uint8Array, isBrightness: boolean): Uint8Array {
   });
 }
 
-/** The bytes of a JPEG file of 1 or 3 channels. Colours have as many samples as brightness. */
-export function encodeJpeg(
+/** How a JPEG file is written. */
+export interface JpegSettings {
+  /** From 1 to 100. */
+  readonly quality: number;
+  readonly progressive: boolean;
+  /** Whether the file is made smaller by a second look at it. */
+  readonly optimizeSize: boolean;
+  /** Whether colours get half as many samples across and down. */
+  readonly chromaDownsampling: boolean;
+  readonly densityUnit: 'in' | 'cm';
+  readonly xDensity: number;
+  readonly yDensity: number;
+  /** Empty for none. */
+  readonly xmpMetadata: Uint8Array;
+}
+
+/** How TensorFlow writes one if nobody says otherwise. */
+export const usualSettings: JpegSettings = {
+  quality: 95,
+  progressive: false,
+  optimizeSize: false,
+  chromaDownsampling: true,
+  densityUnit: 'in',
+  xDensity: 300,
+  yDensity: 300,
+  xmpMetadata: new Uint8Array(0),
+};
+
+/** The bytes of a JPEG file of 1 or 3 channels. @throws InvalidArgumentError for a picture that is too large for one */
+export function encodeJpeg(raster: Raster, settings: JpegSettings, what: string): Uint8Array {
+  const native = codecs();
+  if (native === undefined) return encodedHere(raster, settings, what);
+  const { width, height, channels, data } = raster;
+  const { quality, progressive, optimizeSize, chromaDownsampling, densityUnit, xDensity, yDensity } =
+    settings;
+  const numbers = Int32Array.of(
+    quality,
+    Number(progressive),
+    Number(optimizeSize),
+    Number(chromaDownsampling),
+    densityUnit === 'in' ? 1 : 2,
+    xDensity,
+    yDensity,
+  );
+  return guarded(what, () =>
+    native.encodeJpeg(data as Uint8Array, height, width, channels, numbers, settings.xmpMetadata),
+  );
+}
+
+/** Without the addon: colours have as many samples as brightness, and there is no density. */
+function encodedHere(
   { width, height, channels, data }: Raster,
-  quality: number,
+  settings: JpegSettings,
   what: string,
 ): Uint8Array {
+  if (settings.progressive || settings.xmpMetadata.length > 0)
+    throw new UnimplementedError(
+      'without the native codecs JPEG files are written neither progressive nor with metadata',
+      what,
+    );
   const rgba = new Uint8Array(width * height * 4).fill(255);
   for (let i = 0; i < width * height; i++)
     for (let c = 0; c < 3; c++) rgba[4 * i + c] = data[i * channels + (channels < 3 ? 0 : c)];
-  return Uint8Array.from(jpegLibrary(what).encode({ width, height, data: rgba }, quality).data);
+  return Uint8Array.from(jpegLibrary(what).encode({ width, height, data: rgba }, settings.quality).data);
 }

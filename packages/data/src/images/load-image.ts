@@ -20,7 +20,7 @@ const WHAT = 'loadImg';
 
 /**
  * The picture in a file, or in the bytes of one: PNG, JPEG, GIF, BMP or WebP, 8 bits for each value. PNG gives what Keras's `load_img` gives; JPEG
- * differs by a few units, as decoders do.
+ * differs by a few units: it is decoded as in TensorFlow, by the fast transform.
  *
  *     const image = tf.keras.utils.imgToArray(await tf.keras.utils.loadImg('cat.png', { targetSize: [64, 64] }));
  *

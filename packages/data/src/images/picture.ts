@@ -2,7 +2,7 @@
 import { UnimplementedError } from '@eagre/backend';
 import { decodeBmp, isBmp } from './bmp.ts';
 import { decodeGif, isGif } from './gif.ts';
-import { type DecodeJpegWishes, decodeJpeg, isJpeg, loadImageCodecs } from './jpeg.ts';
+import { decodeJpeg, isJpeg, loadImageCodecs, usualJpeg } from './jpeg.ts';
 import { decodePng, isPng } from './png.ts';
 import { decodeWebp, isWebp } from './webp.ts';
 
@@ -25,7 +25,7 @@ export async function pictureDecoder(): Promise<(bytes: Uint8Array, path: string
   await loadImageCodecs();
   return (bytes, path) => {
     if (isPng(bytes)) return decodePng(bytes, { channels: 0, depth: 8 }, path) as Picture;
-    if (isJpeg(bytes)) return decodeJpeg(bytes, JPEG, path) as Picture;
+    if (isJpeg(bytes)) return decodeJpeg(bytes, usualJpeg, path) as Picture;
     if (isBmp(bytes)) return decodeBmp(bytes, 0, path) as Picture;
     if (isGif(bytes)) {
       const { width, height, data } = decodeGif(bytes, path);
@@ -40,8 +40,6 @@ export async function pictureDecoder(): Promise<(bytes: Uint8Array, path: string
     );
   };
 }
-
-const JPEG: DecodeJpegWishes = { channels: 0, fancyUpscaling: true, tryRecoverTruncated: false };
 
 /** The picture's values as so many channels: colours from grey, grey by the weights of BT.601, alpha 255 where there is none. */
 export function withChannels(picture: Picture, channels: 1 | 3 | 4): Float32Array {

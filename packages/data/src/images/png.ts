@@ -1,7 +1,8 @@
-// PNG files (ISO/IEC 15948), read and written at once, also in browsers.
+// PNG files (ISO/IEC 15948), read and written at once: by the addon, or without it, as in browsers, by what is here.
 import { InvalidArgumentError } from '@eagre/backend';
 import { deflateBytes, Inflater } from '@eagre/formats';
 import { crc32 } from '@eagre/formats/internal';
+import { codecs, guarded } from './codecs.ts';
 
 /** The values of a picture of 8 or 16 bits, row by row, the values of each pixel together. */
 export interface Raster {
@@ -192,6 +193,20 @@ export interface PngWishes {
  * @throws InvalidArgumentError for what is none, and for one that is too large
  */
 export function decodePng(bytes: Uint8Array, wishes: PngWishes, what: string): Raster {
+  const native = codecs();
+  if (native === undefined) return decodedHere(bytes, wishes, what);
+  const data = guarded(what, () => native.decodePng(bytes, wishes.channels, wishes.depth, shape));
+  return {
+    height: shape[0],
+    width: shape[1],
+    channels: shape[2] as 1 | 2 | 3 | 4,
+    depth: wishes.depth,
+    data,
+  };
+}
+const shape = new Int32Array(3);
+
+function decodedHere(bytes: Uint8Array, wishes: PngWishes, what: string): Raster {
   const file = readPng(bytes, what);
   const { width, height, color, transparency } = file;
   const stored = color === 3 ? (transparency === null ? 3 : 4) : CHANNELS[color];
@@ -244,7 +259,7 @@ function readPixel(file: PngFile, i: number, out: Uint16Array, top: number): voi
 }
 
 // libpng's weights, in parts of 32768.
-const [RED, GREEN] = [9798, 19235];
+const [RED, GREEN] = [9797, 19234];
 const BLUE = 32768 - RED - GREEN;
 
 function grey(r: number, g: number, b: number, top: number): number {
@@ -253,8 +268,15 @@ function grey(r: number, g: number, b: number, top: number): number {
   return Math.floor((top === 0xff ? sum : sum + 16384) / 32768);
 }
 
-/** The bytes of a PNG file. @param level of compression, from 0 to 9; -1 is zlib's own choice */
-export function encodePng({ width, height, channels, depth, data }: Raster, level: number = -1): Uint8Array {
+/** The bytes of a PNG file. @param level of compression, from 0 to 9; -1 is the compressor's own choice */
+export function encodePng(raster: Raster, level: number = -1): Uint8Array {
+  const native = codecs();
+  if (native === undefined) return encodedHere(raster, level);
+  const { width, height, channels, data } = raster;
+  return guarded('EncodePng', () => native.encodePng(data, height, width, channels, level));
+}
+
+function encodedHere({ width, height, channels, depth, data }: Raster, level: number): Uint8Array {
   const rowBytes = width * channels * (depth / 8);
   const raw = new Uint8Array(height * (rowBytes + 1));
   for (let y = 0; y < height; y++) {

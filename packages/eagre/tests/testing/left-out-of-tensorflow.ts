@@ -124,10 +124,6 @@ export const leftOutArgumentsOfTensorFlow: Reasons = [
     why: "of NumPy's arrays that change in place, their order in memory, and their subclasses; the rest is one more op",
   },
   {
-    what: /^(image|io)\.(decode_jpeg|decode_and_crop_jpeg|encode_jpeg)\(/,
-    why: 'how JPEG is written and read besides',
-  },
-  {
     what: /^io\.parse_.*\(example_names?\)$/,
     why: 'names of examples, of which nothing here speaks',
   },

@@ -2,7 +2,7 @@
 import { constant, type Tensor, tile } from '@eagre/core';
 import { elements, type OnnxOp, type OpTable } from '../node.ts';
 
-type Decode = typeof import('@eagre/data/internal').decodeImage;
+type Decode = (bytes: Uint8Array) => Tensor;
 let decode: Decode | undefined;
 
 // Of red, green and blue in a grey, in parts of 2^16: those of Pillow, which ONNX's own tests are made with.
@@ -13,9 +13,13 @@ const HALF = 2 ** 15;
 const imageDecoder: OnnxOp = {
   eager: true,
   prepare: async () => {
-    const { decodeImage, loadImageCodecs } = await import('@eagre/data/internal');
+    const { decodeImage, decodeJpeg, loadImageCodecs } = await import('@eagre/data/internal');
     await loadImageCodecs();
-    decode = decodeImage;
+    // JPEG as Pillow does it, by the accurate transform.
+    decode = (bytes) =>
+      bytes[0] === 0xff && bytes[1] === 0xd8
+        ? decodeJpeg(bytes, 0, { dctMethod: 'INTEGER_ACCURATE' })
+        : decodeImage(bytes, 0, 'uint8', { expandAnimations: false });
   },
   run: (node) => {
     const bytes = node.x();
@@ -23,9 +27,7 @@ const imageDecoder: OnnxOp = {
     const format = node.attrs.text('pixel_format', 'RGB');
     if (!['RGB', 'BGR', 'Grayscale'].includes(format))
       node.fail(`pixel_format is '${format}', expected RGB, BGR or Grayscale`);
-    const given = (decode as Decode)(Uint8Array.from(elements(bytes) as Uint8Array), 0, 'uint8', {
-      expandAnimations: false,
-    });
+    const given = (decode as Decode)(Uint8Array.from(elements(bytes) as Uint8Array));
     const colours = coloursOf(given);
     if (format === 'RGB') return colours;
     if (format === 'BGR') return colours.reverse([-1]);

@@ -1,5 +1,4 @@
 // Values in bytes: pictures, sounds, base64, compressed bytes, tensors as messages. Strings are on the host.
-import type { Tensor } from '@eagre/core';
 import { textOf } from '@eagre/core/internal';
 import * as io from '@eagre/data/internal';
 import type { OpCall } from '../op-call.ts';
@@ -10,6 +9,9 @@ const channels = <C>(c: OpCall): C => c.intAttr('channels', 0) as C;
 const jpegOptions = (c: OpCall): io.DecodeJpegOptions => ({
   fancyUpscaling: c.boolAttr('fancy_upscaling', true),
   tryRecoverTruncated: c.boolAttr('try_recover_truncated', false),
+  ratio: c.intAttr('ratio', 1) as 1,
+  acceptableFraction: c.floatAttr('acceptable_fraction', 1),
+  dctMethod: c.textAttr('dct_method', '') as '',
 });
 
 /** The descriptors of messages, which a node has in itself. */
@@ -23,14 +25,8 @@ function descriptors(c: OpCall): Uint8Array {
 }
 const BYTES = 'bytes://';
 
-/** The picture in the first input; every second, fourth or eighth pixel of a JPEG file is not read here. */
-function jpeg(c: OpCall): Tensor {
-  if (c.intAttr('ratio', 1) !== 1) throw c.lacks('JPEG files are not decoded at a smaller scale');
-  return io.decodeJpeg(known(c, 0), channels<0 | 1 | 3>(c), jpegOptions(c));
-}
-
 export const encoded: OpTable = {
-  DecodeJpeg: jpeg,
+  DecodeJpeg: (c) => io.decodeJpeg(known(c, 0), channels<0 | 1 | 3>(c), jpegOptions(c)),
   DecodePng: (c) =>
     io.decodePng(known(c, 0), channels<0 | 1 | 3 | 4>(c), c.dtypeAttr('dtype', 'uint8') as 'uint8'),
   DecodeWebP: (c) =>
@@ -53,7 +49,16 @@ export const encoded: OpTable = {
     io.decodeAndCropJpeg(known(c, 0), c.ints(1), channels<0 | 1 | 3>(c), jpegOptions(c)),
   ExtractJpegShape: (c) => io.extractJpegShape(known(c, 0), c.dtypeAttr('output_type', 'int32') as 'int32'),
   EncodePng: (c) => io.encodePng(known(c, 0), c.intAttr('compression', -1)),
-  EncodeJpeg: (c) => io.encodeJpeg(known(c, 0), c.textAttr('format', '') as '', c.intAttr('quality', 95)),
+  EncodeJpeg: (c) =>
+    io.encodeJpeg(known(c, 0), c.textAttr('format', '') as '', c.intAttr('quality', 95), {
+      progressive: c.boolAttr('progressive', false),
+      optimizeSize: c.boolAttr('optimize_size', false),
+      chromaDownsampling: c.boolAttr('chroma_downsampling', true),
+      densityUnit: c.textAttr('density_unit', 'in') as 'in',
+      xDensity: c.intAttr('x_density', 300),
+      yDensity: c.intAttr('y_density', 300),
+      xmpMetadata: c.textAttr('xmp_metadata', ''),
+    }),
   EncodeJpegVariableQuality: (c) => io.encodeJpeg(known(c, 0), '', c.int(1)),
   DecodeWav: several(['audio', 'sample_rate'], (c) =>
     io.decodeWav(known(c, 0), c.intAttr('desired_channels', -1), c.intAttr('desired_samples', -1)),
