@@ -18,12 +18,15 @@ import {
   folderFiles,
   subsetOf,
 } from './folder-files.ts';
+import { PicturesNode, type Recipe } from './pictures-node.ts';
 
 /** What makes a tensor of a file. */
 export interface FileDecoder {
   readonly spec: TensorSpec;
   /** Whether it has to be waited for. */
   decode(bytes: Uint8Array, path: string): Awaitable<Tensor>;
+  /** What `decode` makes of pictures, if threads may do that. */
+  readonly recipe?: Recipe | undefined;
   /** How batches are made of tensors that differ in size. */
   batch?(node: DatasetNode, size: number): DatasetNode;
 }
@@ -100,11 +103,27 @@ function folderNode(
   const numbers = new ShuffledListNode('Files', paths.length, seed, new TensorSpec([], 'int32'), (i) =>
     constant(i, 'int32'),
   );
-  return new MapNode(numbers, element, {
+  const options = {
     runEagerly: true,
     numParallelCalls: AUTOTUNE,
     isFresh: true,
     outputSignature: labels === null ? decoder.spec : [decoder.spec, labelSpec(mode, classNames.length)],
+  };
+  const { recipe } = decoder;
+  if (recipe === undefined) return new MapNode(numbers, element, options);
+  const classes = classNames.length;
+  return new PicturesNode(numbers, element, options, {
+    paths,
+    recipe,
+    labels:
+      labels === null
+        ? null
+        : (those) =>
+            labelsOf(
+              those.map((i) => labels[i]),
+              mode,
+              classes,
+            ),
   });
 }
 
@@ -130,4 +149,14 @@ function labelOf(label: number, mode: FolderOptions['labelMode'], classes: numbe
   if (mode === 'int' || mode === undefined) return constant(label, 'int32');
   if (mode === 'binary') return constant(Float32Array.of(label));
   return constant(Float32Array.from({ length: classes }, (_, i) => (i === label ? 1 : 0)));
+}
+
+/** Labels of a batch. */
+function labelsOf(labels: readonly number[], mode: FolderOptions['labelMode'], classes: number): Tensor {
+  const count = labels.length;
+  if (mode === 'int' || mode === undefined) return constant(Int32Array.from(labels));
+  if (mode === 'binary') return constant({ data: Float32Array.from(labels), shape: [count, 1] });
+  const data = new Float32Array(count * classes);
+  for (const [row, label] of labels.entries()) data[row * classes + label] = 1;
+  return constant({ data, shape: [count, classes] });
 }

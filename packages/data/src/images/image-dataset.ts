@@ -122,7 +122,13 @@ async function imagesOf(
     const data = padToAspectRatio ? pasted(small, to, height, width, channels) : small;
     return constant({ data, shape: [height, width, channels], dtype: 'float32' });
   };
+  const bilinear = interpolation === 'bilinear';
   const content = {
+    // Threads do what the functions here do.
+    recipe:
+      options.decode === undefined
+        ? { height, width, channels, bilinear, cropToAspectRatio, padToAspectRatio }
+        : undefined,
     spec: new TensorSpec([height, width, channels], 'float32'),
     decode: (bytes: Uint8Array, path: string) => after(decode(bytes, path), toTensor),
   };
