@@ -1,11 +1,9 @@
 import {
-  farmHash,
+  hashing,
   InternalError,
   type Kernel,
   type KernelName,
-  murmurHash,
   remainder,
-  sipHash,
   textHashes,
   upperHalf,
 } from '@eagre/backend';
@@ -17,13 +15,8 @@ const word = (low: unknown, high: unknown): bigint =>
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   HashTexts: ([texts, places], [y], { hash: place, count, key0, key1, key2, key3 }) => {
     const name = textHashes[place as number];
-    if (name === undefined) throw new InternalError(`the hash ${place}`, 'HashTexts');
-    const hash =
-      name === 'farm'
-        ? farmHash
-        : name === 'murmur'
-          ? murmurHash
-          : sipHash([word(key0, key1), word(key2, key3)]);
+    if (name === undefined || hashing.of === null) throw new InternalError(`the hash ${place}`, 'HashTexts');
+    const hash = hashing.of(name === 'sip' ? [word(key0, key1), word(key2, key3)] : name);
     // Integers are read where they begin, whole ones, so that there are bytes behind the last.
     const bytes = new Uint8Array(texts.size + 8);
     bytes.set(bytesOf(texts));

@@ -481,3 +481,9 @@ export function hashAttributes(
     key3: upperOf(k1),
   };
 }
+
+/** What computes a hash of texts. */
+export const hashOfTexts = (hash: TextHash): HashOfBytes =>
+  hash === 'farm' ? farmHash : hash === 'murmur' ? murmurHash : sipHash(hash);
+/** What HashTexts in JavaScript computes with: the ops that call it say so, since a page without them is not to have the code of hashes. */
+export const hashing: { of: typeof hashOfTexts | null } = { of: null };

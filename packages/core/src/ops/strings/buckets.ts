@@ -1,5 +1,5 @@
 // Buckets of strings and integers by a hash.
-import { hashAttributes, hostOf, type TextHash } from '@eagre/backend';
+import { hashAttributes, hashing, hashOfTexts, hostOf, type TextHash } from '@eagre/backend';
 import { currentBackend } from '../../dispatch/context.ts';
 import { kernelFor } from '../../dispatch/op.ts';
 import {
@@ -28,6 +28,7 @@ export function hashesOf(
     setValues(emptyTensor('int32', [n + 1], n + 1, host), starts),
   ];
   const y = emptyTensor('int64', [n], n, host);
+  hashing.of = hashOfTexts;
   kernelFor(host, 'HashTexts', inputs)(inputs, [y], { count, ...hashAttributes(hash) });
   const found = (viewOf(y) as BigInt64Array<ArrayBuffer>).slice();
   for (const t of [...inputs, y]) t.dispose();
