@@ -4,7 +4,7 @@ export { afterJump, and, block, ifExp, ifStmt, or } from './runtime/choice.ts';
 export { caught, fresh, made, member, own, ownArray, ownKeyed, thrown } from './runtime/frames.ts';
 export { forOf, items, range } from './runtime/iteration.ts';
 export { list, refill } from './runtime/lists.ts';
-export { element, key, length, native, sameValue, search, text } from './runtime/lookup.ts';
+export { element, key, length, lengthOf, native, sameValue, search, text } from './runtime/lookup.ts';
 export { doStmt, whileStmt } from './runtime/loop.ts';
 export { areLoopOptions } from './runtime/loop-options.ts';
 export {

@@ -134,6 +134,42 @@ test('elements of a tensor are taken by methods', () => {
   expect((graphOf((v) => named(v, 1))(x) as Tensor).array()).toEqual([3, 6, 9]);
 });
 
+test('a tensor has no length', () => {
+  const x = constant([1, 2, 3]);
+  const reads = [
+    'x.length',
+    'x.mul(2).length > 1',
+    '(() => { for (let i = 0; i < x.length; i++) x = x + 1; return x; })()',
+  ];
+  for (const expression of reads)
+    expect(() => graphOf(of(expression)[0])(x, 1)).toThrow(
+      /test:3:\d+: a tensor has no length: .*x\.shape\[0\]/,
+    );
+  // Code may ask whether there is one.
+  const asks = ['typeof x.length', 'x.length === undefined', 'x?.length', 'x.length ?? 7', '"length" in x'];
+  for (const [i, expected] of ['undefined', true, undefined, 7, false].entries())
+    expect(graphValue(of(asks[i] as string)[0], x), asks[i]).toBe(expected);
+  // Those of others are as they were, also methods and places of this name.
+  const o = '{ n: 2, length() { return this.n; } }';
+  for (const [expression, expected] of [
+    [`(${o}).length()`, 2],
+    ['a.length', 4],
+    ['(a.length = 2, a.length += 1, a.length)', 3],
+    ['(delete o.length, "abc".length)', 3],
+    ['[x, y].length', 2],
+  ] as const)
+    expect(graphValue(of(expression)[0], x), expression).toBe(expected);
+});
+
+function graphValue(fn: Plain, x: Tensor): unknown {
+  let seen: unknown;
+  graphOf((v) => {
+    seen = fn(v, 1);
+    return v;
+  })(x);
+  return seen;
+}
+
 test('a key of several elements is refused', () => {
   expect(() => of('a[x]')[0](constant([1, 2]))).toThrow(
     /test:3:\d+: a key has to be one known value, not float32 \[2\]/,

@@ -55,6 +55,8 @@ const asking: Readonly<Record<string, string>> = {
   'a spread of an object with ||': 'return Object.keys({ a: 1, ...(x > 2 || { b: 2 }) }).length;',
   'a spread of a list': 'return [...((x > 2 && [1, 2]) || [])].length;',
   'a spread in a call': 'return Math.max(0, ...((x > 2 && [1, 2]) || []));',
+  'new Boolean': 'return new Boolean(x > 2).valueOf() ? 1 : 0;',
+  'new Boolean of a number': 'return new Boolean(x).valueOf() ? 1 : 0;',
   'a value of &&': 'const o = x > 2 && { a: 2 }; return (o && o.a) || 0;',
   'a text of &&': 'const o = x > 2 && "yes"; return o ? o.length : 0;',
   ...Object.fromEntries(
@@ -78,7 +80,7 @@ const asking: Readonly<Record<string, string>> = {
 
 test.each(Object.entries(asking))('%s is answered, or refused with the line', (_, body) => {
   const text = `(x) => {\n${body}\n}`;
-  const fn = converted(text, { Number, Math, Object });
+  const fn = converted(text, { Boolean, Number, Math, Object });
   for (const x of inputs) {
     const expected = plain(text)(x);
     expect(values(fn(x))).toBe(expected);

@@ -321,6 +321,9 @@ export function isConvertible(fn: Func, names: HostNames = hostNames(fn, 'variab
         if (name !== null && isKeyed(name)) return true;
         break;
       }
+      case 'NewExpression':
+        if (isBoolean(node.callee)) return true;
+        break;
       case 'CallExpression': {
         const { callee } = node;
         if (isBoolean(callee) || changesArgument(callee)) return true;

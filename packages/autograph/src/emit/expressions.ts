@@ -9,6 +9,7 @@ import {
   asItIs,
   BINARY,
   changesArgument,
+  EQUALITIES,
   isBoolean,
   isKeyed,
   MUTATING,
@@ -20,7 +21,7 @@ import {
 import { bare, type Func, isClass, isFunction, type Node } from '../analysis/syntax.ts';
 import { AutographError } from '../errors.ts';
 import { type Code, code, madeFrom } from './code-fragments.ts';
-import { isOptional, keyOf, lookup, memberOf } from './lookups.ts';
+import { isLength, isOptional, keyOf, lookup, memberOf } from './lookups.ts';
 
 /** Methods that make an array. */
 const FRESH = new Set([
@@ -90,18 +91,22 @@ export class Expressions {
         const op = BINARY[node.operator];
         if (node.operator === 'in')
           return lookup(node, this.#parts) ?? within(node, (child) => this.expression(child));
-        if (op === undefined || isHost(node, this.#scope.hosts)) break;
-        return code`${ag}.${op}(${this.expression(node.left)}, ${this.expression(node.right)})`;
+        const side = (child: Node): Code =>
+          EQUALITIES.has(node.operator) ? this.#found(child) : this.expression(child);
+        if (op === undefined || isHost(node, this.#scope.hosts)) return within(node, side);
+        return code`${ag}.${op}(${side(node.left)}, ${side(node.right)})`;
       }
       case 'UnaryExpression': {
         const op = UNARY.get(node.operator);
         if (node.operator === 'delete') return this.#delete(node.argument, node);
+        if (node.operator === 'typeof') return within(node, (child) => this.#found(child));
         if (op === undefined || isHost(node.argument, this.#scope.hosts)) break;
         const { argument } = node;
         return code`${ag}.${op}(${node.operator === '!' ? this.condition(argument) : this.expression(argument)})`;
       }
       case 'LogicalExpression': {
-        if (node.operator === '??' || isHost(node.left, this.#scope.hosts)) break;
+        if (node.operator === '??') return within(node, (child) => this.#found(child));
+        if (isHost(node.left, this.#scope.hosts)) break;
         return this.#logical(node, false);
       }
       case 'ConditionalExpression': {
@@ -151,6 +156,12 @@ export class Expressions {
       default:
     }
     return within(node, (child) => this.expression(child));
+  }
+
+  /** An expression where code may ask whether a member is there: a length that is not is no error. */
+  #found(node: Node): Code {
+    const to = bare(node);
+    return isLength(to) ? memberOf(to, this.#parts) : this.expression(node);
   }
 
   get #parts(): Parameters<typeof lookup>[1] {
@@ -287,7 +298,7 @@ export class Expressions {
         return code`${this.#ag}.${helper}(${this.expression(object)}, ${strict}${this.#unit.at(node)})${dot}${asItIs(property)}`;
       }
       const done =
-        child === callee && callee.type === 'MemberExpression' && callee.computed
+        child === callee && callee.type === 'MemberExpression' && (callee.computed || isLength(callee))
           ? memberOf(callee, this.#parts)
           : this.expression(child);
       if (child === args[0] && child.type !== 'SpreadElement' && changesArgument(callee))

@@ -7,6 +7,7 @@ import {
   ASKING,
   asItIs,
   BINARY,
+  EQUALITIES,
   hasBigCase,
   isBoolean,
   UNARY,
@@ -19,7 +20,6 @@ import { type Code, code, madeFrom } from './code-fragments.ts';
 import { keyOf, lookup, memberOf } from './lookups.ts';
 
 const COMPARISONS = new Set(['==', '!=', '===', '!==', '<', '<=', '>', '>=']);
-const EQUALITIES = new Set(['==', '!=', '===', '!==']);
 
 /** An operand that is read as often as needed: a name, a literal, or a place that holds its value. */
 interface Operand {

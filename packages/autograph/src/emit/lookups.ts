@@ -1,6 +1,6 @@
 // Keys, arguments of JavaScript's own functions, and texts become calls of helpers where a tensor may be among them.
 import type { Unit } from '../analysis/source-unit.ts';
-import { asItIs, within } from '../analysis/source-unit.ts';
+import { asItIs, isBoolean, within } from '../analysis/source-unit.ts';
 import { bare, type Node } from '../analysis/syntax.ts';
 import { type Code, code } from './code-fragments.ts';
 
@@ -45,6 +45,8 @@ export function lookup(node: Node, parts: Parts): Code | null {
       );
     case 'MemberExpression': {
       const { object, property, computed } = node;
+      if (isLength(node) && graph && !isHost(object))
+        return code`${ag}.lengthOf(${part(object)}, ${unit.at(node)})`;
       if (!computed || isText(property)) return null;
       if (!graph && isHost(property)) return null;
       if (!graph || object.type === 'Super' || isOptional(node)) return memberOf(node, parts);
@@ -53,6 +55,12 @@ export function lookup(node: Node, parts: Parts): Code | null {
     default:
       return null;
   }
+}
+
+/** Whether it reads the length of something that has to be there. */
+export function isLength(node: Node): node is Node & { type: 'MemberExpression' } {
+  if (node.type !== 'MemberExpression' || node.computed || isOptional(node)) return false;
+  return node.object.type !== 'Super' && node.property.name === 'length';
 }
 
 /** A member as a place: with its object, for a call, or to be written. */
@@ -88,6 +96,11 @@ function called(
     args.includes(child as never) && child.type !== 'SpreadElement' && !isHost(child);
   if (callee.type === 'Identifier') {
     const { name } = callee;
+    // An object, which counts as true whatever it holds.
+    if (node.type === 'NewExpression' && isBoolean(callee) && taken(first))
+      return within(node, (child) =>
+        child === first ? code`${ag}.host(${part(child)}, ${unit.at(node)})` : part(child),
+      );
     if (ARRAYS.test(name) && args.length === 1 && taken(first))
       return within(node, (child) =>
         child === first ? code`${ag}.length(${part(child)}, ${name}, ${unit.at(child)})` : part(child),

@@ -42,6 +42,16 @@ export function element(object: unknown, at: unknown, site: string): unknown {
   return (object as Readonly<Record<string, unknown>>)[key(at, site) as string];
 }
 
+/** The length of a list or a text. @throws AutographError for that of a tensor, which is nothing: a loop up to it would not run. */
+export function lengthOf(object: unknown, site: string): unknown {
+  if (isTensor(object))
+    throw new AutographError(
+      site,
+      'a tensor has no length: its first size is x.shape[0], or tf.shape(x).at(0) where that is open',
+    );
+  return (object as { readonly length?: unknown }).length;
+}
+
 const isPrimitive = (v: unknown): boolean =>
   typeof v !== 'object' && typeof v !== 'function' && v !== undefined;
 
