@@ -28,6 +28,7 @@ import type { KernelImages } from './kernel-images.ts';
 import { CudaKernels } from './kernels.ts';
 import { LibraryProducts } from './library-products.ts';
 import { Stream } from './stream.ts';
+import { tailored } from './tailoring/tailor.ts';
 
 /** What dispatches of kernels in CUDA C++ need. */
 interface Needs {
@@ -83,6 +84,10 @@ export class CudaBackend extends DispatchingBackend {
 
   newAllocator(): Allocator {
     return this.#newMemory(this.allocator);
+  }
+
+  tailor(plan: Plan): Plan {
+    return tailored(plan, (call, title, made) => this.ownCall(call, title, made));
   }
 
   /** Launches of a straight plan become graphs, unless `EAGRE_CUDA_GRAPHS` is 0. */

@@ -1,7 +1,6 @@
-import type { Plan } from '@eagre/backend';
+import { type Plan, Uses } from '@eagre/backend';
 import { simplifyCase } from './branches.ts';
 import { constantsOf } from './constants.ts';
-import { Uses } from './def-use.ts';
 import { simplifyWhile } from './loop-simplification.ts';
 import { Draft, hasBodies, type Surroundings } from './nested.ts';
 

@@ -6,8 +6,8 @@ import {
   type PlanTensor,
   type ScalarProgram,
   sameShape,
+  Uses,
 } from '@eagre/backend';
-import { Uses } from './def-use.ts';
 import { isKnownMaker, type Known, readingUntiled, simplerCall } from './identities.ts';
 import { isValueOf, ProgramWriter, programKey, roundedFloat } from './program.ts';
 import { isNumeric, isScalarCall, numberAttr, type ScalarCall } from './tensors.ts';

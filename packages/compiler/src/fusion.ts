@@ -5,8 +5,8 @@ import {
   type PlanTensor,
   type ScalarProgram,
   sameShape,
+  Uses,
 } from '@eagre/backend';
-import { Uses } from './def-use.ts';
 import { fitsTile, ProgramWriter } from './program.ts';
 import { callsHost, isNumeric, isScalarCall, reshaped } from './tensors.ts';
 

@@ -1,7 +1,6 @@
-import type { KernelName, Plan, PlanCall, PlanTensor } from '@eagre/backend';
+import { type KernelName, type Plan, type PlanCall, type PlanTensor, Uses } from '@eagre/backend';
 import { shareCommonCalls } from './cse.ts';
 import { removeDeadCalls } from './dce.ts';
-import { Uses } from './def-use.ts';
 import { type BodiesCall, type Draft, partsOf, type Surroundings } from './nested.ts';
 import { cheapInstrs } from './program.ts';
 import {

@@ -1,5 +1,4 @@
-import { type Plan, type PlanCall, type PlanTensor, sameShape } from '@eagre/backend';
-import { Uses } from './def-use.ts';
+import { type Plan, type PlanCall, type PlanTensor, sameShape, Uses } from '@eagre/backend';
 import { listAttr, numberAttr, reshaped, substitute } from './tensors.ts';
 
 interface Transposition {

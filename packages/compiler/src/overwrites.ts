@@ -1,5 +1,4 @@
-import type { Plan, PlanCall, PlanTensor } from '@eagre/backend';
-import { Uses } from './def-use.ts';
+import { type Plan, type PlanCall, type PlanTensor, Uses } from '@eagre/backend';
 import { isScalarCall } from './tensors.ts';
 
 /**

@@ -1,5 +1,11 @@
-import { dtypeTraits, type Plan, type PlanCall, type PlanTensor, type ScalarProgram } from '@eagre/backend';
-import { Uses } from './def-use.ts';
+import {
+  dtypeTraits,
+  type Plan,
+  type PlanCall,
+  type PlanTensor,
+  type ScalarProgram,
+  Uses,
+} from '@eagre/backend';
 import { inlineCall } from './duplicates.ts';
 import { repeatsLong, widthOf } from './patterns/reductions.ts';
 import { cheapInstrs, ProgramWriter } from './program.ts';

@@ -1,5 +1,4 @@
-import type { Plan, PlanCall } from '@eagre/backend';
-import { Uses } from './def-use.ts';
+import { type Plan, type PlanCall, Uses } from '@eagre/backend';
 import { mapBodies } from './nested.ts';
 
 /**

@@ -1,5 +1,4 @@
-import { InternalError, mayOverwrite, type Plan, type PlanCall, type PlanTensor } from '@eagre/backend';
-import { Uses } from './def-use.ts';
+import { InternalError, mayOverwrite, type Plan, type PlanCall, type PlanTensor, Uses } from '@eagre/backend';
 import { reshaped, substitute } from './tensors.ts';
 
 /**

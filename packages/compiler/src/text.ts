@@ -122,10 +122,10 @@ function showMapReduce({ inputs, attrs }: PlanCall): string {
   return `MapReduce([${shape.join(',')}] by ${numberAttr(attrs['width'])}: ${text})  (${types})`;
 }
 
-function showKernel({ kernel, inputs, attrs }: PlanCall): string {
+function showKernel({ kernel, own, inputs, attrs }: PlanCall): string {
   const read = inputs.map((input) => `%${input.value} ${showType(input)}`);
   const set = Object.entries(attrs).map(([name, value]) => `${name}: ${showAttr(value)}`);
-  return `${String(kernel)}(${[...read, ...set].join(', ')})`;
+  return `${own?.title ?? String(kernel)}(${[...read, ...set].join(', ')})`;
 }
 
 function showAttr(value: AttrValue): string {

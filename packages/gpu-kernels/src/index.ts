@@ -1,5 +1,6 @@
 /** Kernels for GPUs, written once in a subset of WGSL, and their printers to WGSL, CUDA C++ and PTX. */
 export { serveCuda } from './cuda/serve-cuda.ts';
+export { MOST_SIDE_BY_SIDE, sideBySide } from './cuda/side-by-side.ts';
 export {
   bytesOfOperand,
   DispatchingBackend,

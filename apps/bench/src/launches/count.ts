@@ -19,6 +19,8 @@ export interface Launch {
 
 const FAULT = -1;
 const TEMPORARY = -2;
+/** Kernels with more operands serve several tensors, and have places for more. */
+const MANY = 16;
 
 interface Seen {
   readonly bytes: number;
@@ -44,7 +46,9 @@ function seen(made: Exclude<Made, LibraryCall>, given: readonly Operand[]): read
       : program.module.bindings.filter(({ space }) => space === 'storage')[i]?.written === true;
   const ofPointers = made.operands.flatMap((number, i) => {
     const operand = operandOf(number, given);
-    if (operand === undefined) return [];
+    // What a kernel has no use for repeats another operand.
+    if (operand === undefined || (made.operands.length > MANY && made.operands.indexOf(number) < i))
+      return [];
     const isTensor = 'dtype' in operand;
     return {
       bytes: bytesOf(operand),

@@ -42,6 +42,11 @@ export interface Backend {
   /** Lets go of what is kept for a kernel of `elementwise`, which must not run again. */
   forget?(kernel: Kernel): void;
   /**
+   * The plan with calls of kernels that only this backend has, for its `prepare` alone; it computes the same but for what floats round. A backend
+   * without this has none.
+   */
+  tailor?(plan: Plan): Plan;
+  /**
    * Makes a plan ready to run, with one arena for what it computes on the way.
    * @throws InternalError for a plan that breaks the promises of `Plan`; UnimplementedError where a kernel is missing; both name the
    * call. ResourceExhaustedError when there is no memory for the arena.

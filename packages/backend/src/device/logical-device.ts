@@ -95,6 +95,9 @@ class LogicalDevice implements Backend {
   forget(kernel: Kernel): void {
     this.hardware.forget?.(kernel);
   }
+  tailor(plan: Plan): Plan {
+    return this.hardware.tailor?.(plan) ?? plan;
+  }
   prepare(plan: Plan, allocator: Allocator = this.allocator): Executable {
     return this.hardware.prepare(plan, allocator);
   }

@@ -58,6 +58,17 @@ it('accepts what keeps the promises', () => {
   checkPlan(plan);
   checkPlan({ bytes: [], inputs: [], states: [], calls: [], outputs: [] });
   checkPlan({ ...plan, calls: [nextDraw(1, 2)], outputs: [1] });
+  // A kernel of a backend's own may write over what it reads.
+  const own = { title: 'mine', run: () => {} };
+  checkPlan({
+    ...plan,
+    calls: [{ ...sum, kernel: 'Own', own, inputs: [tensor(2)], outputs: [tensor(2)] }],
+    outputs: [],
+  });
+  const without: PlanCall = { ...copy, kernel: 'Own' };
+  expect(() => checkPlan({ ...plan, calls: [without], outputs: [1] })).toThrow(
+    'first: a call of a backend without its kernel',
+  );
   // A state written in place, by a scalar program and by an optimizer.
   checkPlan({
     ...plan,

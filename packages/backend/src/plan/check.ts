@@ -87,7 +87,8 @@ function checkCall(
   }
   for (const { value } of [...call.inputs, ...call.outputs])
     if (isStack(value)) throw new InternalError(`the stack ${value} is no tensor`, name);
-  if (kernel === 'Host') checkHost(call);
+  if (kernel === 'Own') checkOwn(call);
+  else if (kernel === 'Host') checkHost(call);
   else if (isKernelName(kernel)) checkAttrs(call, kernel);
   else if (typeof kernel === 'string') throw new InternalError(`no kernel is called ${kernel}`, name);
   else checkProgram(call, kernel);
@@ -123,7 +124,7 @@ function checkSharing(call: PlanCall, isStack: (value: number) => boolean): void
     const { value } = output;
     if (i > 0 && outputs.some((other, j) => j < i && other.value === value))
       throw new InternalError(`two outputs in value ${value}`, name);
-    if (isStack(value) || (states !== undefined && i >= states)) continue;
+    if (kernel === 'Own' || isStack(value) || (states !== undefined && i >= states)) continue;
     const shared: number[] = [];
     for (let place = 0; place < inputs.length; place++) if (inputs[place].value === value) shared.push(place);
     if (typeof kernel === 'string' && updates.has(kernel)) {
@@ -138,6 +139,10 @@ function checkSharing(call: PlanCall, isStack: (value: number) => boolean): void
       );
     }
   }
+}
+
+function checkOwn({ own, name }: PlanCall): void {
+  if (own === undefined) throw new InternalError('a call of a backend without its kernel', name);
 }
 
 function checkHost({ host, name }: PlanCall): void {

@@ -237,7 +237,8 @@ function runStep({ name, run }: Step, next: number): number {
 }
 
 function kernelOf(backend: Backend, call: PlanCall, programs: Map<ScalarProgram, Kernel>): Kernel {
-  const { kernel, inputs, name, host } = call;
+  const { kernel, inputs, name, host, own } = call;
+  if (kernel === 'Own') return own?.run as Kernel;
   if (kernel === 'Host') return host as Kernel;
   if (isKernelName(kernel)) {
     // checkPlan has seen that none is a string.

@@ -1,6 +1,6 @@
 // Types in a circle: a backend prepares plans, whose host code sees tensors as its kernels do.
 import type { Storage } from '../buffer/storage.ts';
-import type { TensorRef } from '../device/backend.ts';
+import type { Kernel, TensorRef } from '../device/backend.ts';
 import type { DType } from '../dtype.ts';
 import { type KernelAttrs, type KernelName, kernelAttrs } from '../kernels.ts';
 import type { ScalarProgram } from '../program/scalar.ts';
@@ -17,8 +17,15 @@ export interface PlanTensor {
 /** Code of the host among kernel calls: reads the inputs' memory and fills the outputs'. */
 export type HostCode = (inputs: readonly TensorRef[], outputs: readonly TensorRef[]) => void;
 
+/** A kernel that no other backend has. */
+export interface OwnKernel {
+  /** What it is called in texts of plans. */
+  readonly title: string;
+  readonly run: Kernel;
+}
+
 /** What a call may be beside a named kernel and a scalar program; `PlanCall` says what each does. */
-export type ControlKernel = 'Host' | 'Case' | 'While' | 'Push' | 'Pop';
+export type ControlKernel = 'Host' | 'Own' | 'Case' | 'While' | 'Push' | 'Pop';
 
 /** Whether that is the name of a kernel that a backend has. */
 export function isKernelName(kernel: PlanCall['kernel']): kernel is KernelName {
@@ -29,6 +36,8 @@ export function isKernelName(kernel: PlanCall['kernel']): kernel is KernelName {
  * One call: of a kernel; of a scalar program, which is mapped over inputs that broadcast to the outputs' one shape; or one of these.
  *
  * `Host`: `host` runs, which may do anything, so that such calls are never dropped, shared or reordered among each other.
+ *
+ * `Own`: `own` runs, a kernel of the backend that put the call into the plan (`Backend.tailor`). It may write what it reads where it says so itself.
  *
  * `Case`: one of `bodies` runs. The first input selects it: a bool scalar takes body 0 where it is true and body 1 where it is false; an
  * int32 scalar takes that body, and the last one where it is out of range. The inputs that follow are the `inputs` of each body, the
@@ -47,6 +56,7 @@ export function isKernelName(kernel: PlanCall['kernel']): kernel is KernelName {
 export interface PlanCall {
   readonly kernel: KernelName | ControlKernel | ScalarProgram;
   readonly host?: HostCode;
+  readonly own?: OwnKernel;
   readonly bodies?: readonly Plan[];
   readonly inputs: readonly PlanTensor[];
   readonly outputs: readonly PlanTensor[];

@@ -1,5 +1,4 @@
-import type { Plan, PlanCall, PlanTensor, ScalarProgram } from '@eagre/backend';
-import { Uses } from '../def-use.ts';
+import { type Plan, type PlanCall, type PlanTensor, type ScalarProgram, Uses } from '@eagre/backend';
 import { isScalarCall, numberAttr, type ScalarCall } from '../tensors.ts';
 
 /**

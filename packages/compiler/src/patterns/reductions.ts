@@ -6,8 +6,8 @@ import {
   type PlanCall,
   type PlanTensor,
   scalarProgramLimits,
+  Uses,
 } from '@eagre/backend';
-import { Uses } from '../def-use.ts';
 import { isScalarCall, listAttr, type ScalarCall } from '../tensors.ts';
 
 const kinds: readonly unknown[] = mapReductions;

@@ -5,8 +5,8 @@ import {
   type PlanCall,
   type PlanTensor,
   type ScalarOp,
+  Uses,
 } from '@eagre/backend';
-import { Uses } from '../def-use.ts';
 import { isScalarCall, numberAttr } from '../tensors.ts';
 import { widthOf } from './reductions.ts';
 

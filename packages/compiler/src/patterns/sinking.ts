@@ -1,6 +1,5 @@
-import type { Plan, PlanCall, PlanTensor } from '@eagre/backend';
+import { type Plan, type PlanCall, type PlanTensor, Uses } from '@eagre/backend';
 import { type Constant, constantsOf } from '../constants.ts';
-import { Uses } from '../def-use.ts';
 import { Draft, hasBodies, partsOf } from '../nested.ts';
 import { isScalarCall, numberAttr, reshaped, type ScalarCall } from '../tensors.ts';
 import { isSum } from './epilogues.ts';

@@ -13,6 +13,7 @@ import {
   type NumericDType,
   onHost,
   type Plan,
+  type PlanCall,
   placement,
   type ScalarProgram,
   type Storage,
@@ -178,6 +179,22 @@ export abstract class DispatchingBackend implements Backend {
 
   threads(): number {
     return 1;
+  }
+
+  /** A call of a plan that is these dispatches, whose operands are its inputs, then its outputs. */
+  protected ownCall(
+    call: Pick<PlanCall, 'inputs' | 'outputs' | 'name'>,
+    title: string,
+    made: Lowered,
+  ): PlanCall {
+    let issue: Issue | undefined;
+    const run: Kernel = (inputs, outputs, attrs) => {
+      // A prepared plan calls with the same lists at each run.
+      if (issue?.inputs !== inputs) issue = { inputs, attrs, made, tensors: [...inputs, ...outputs] };
+      this.#run(title, issue);
+      if (placement.synchronous) this.allocator.synchronize();
+    };
+    return { ...call, kernel: 'Own', own: { title, run }, attrs: {} };
   }
 
   #named(name: KernelName, inputs: readonly NumericDType[], records: boolean): Kernel | undefined {

@@ -33,14 +33,21 @@ const AT_ONCE = 4;
 /** The variables that the body of a step may declare. */
 const LOCALS = ['square', 'scale', 'step'];
 
-/** Variables that GPUs of NVIDIA, which bind any number of buffers, step in one dispatch. */
-const TOGETHER = 8;
+/** Variables that GPUs of NVIDIA, which bind any number of buffers, step in one dispatch, and how few are worth one. */
+const TOGETHER = 16;
+const FEW = 4;
+
+/** Types of elements: of a variable with what is kept of it, and of its gradient, which may have fewer bits. */
+interface Types {
+  readonly own: string;
+  readonly gradient: string;
+}
 
 /** The buffers of a variable, of which there are several. */
-function buffersOf({ slots }: Step, type: string, number: number | ''): Record<string, string> {
+function buffersOf({ slots }: Step, { own, gradient }: Types, number: number | ''): Record<string, string> {
   const buffers: Record<string, string> = {};
-  for (const name of slots) buffers[`${name}s${number}`] = `mut ${type}`;
-  buffers[`grads${number}`] = type;
+  for (const name of slots) buffers[`${name}s${number}`] = `mut ${own}`;
+  buffers[`grads${number}`] = gradient;
   return buffers;
 }
 
@@ -77,16 +84,16 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u
 }`);
 }
 
-const stepProgram = (step: Step, type: string): GpuProgram =>
+const stepProgram = (step: Step, types: Types): GpuProgram =>
   programOfSteps(
     step,
-    buffersOf(step, type, ''),
+    buffersOf(step, types, ''),
     ['size'],
     `let first = block * ${GROUP * AT_ONCE}u + t; ${stepText(step, '', 'p.size')}`,
   );
 
 /** Several variables, whose workgroups follow each other: those of variable i end before `end`i. */
-function togetherProgram(step: Step, type: string): GpuProgram {
+function togetherProgram(step: Step, types: Types): GpuProgram {
   const all = Array.from({ length: TOGETHER }, (_, i) => i);
   const start = (i: number): string => (i === 0 ? '0u' : `p.end${i - 1}`);
   const text = all.map(
@@ -95,7 +102,7 @@ function togetherProgram(step: Step, type: string): GpuProgram {
   );
   return programOfSteps(
     step,
-    Object.assign({}, ...all.map((i) => buffersOf(step, type, i))),
+    Object.assign({}, ...all.map((i) => buffersOf(step, types, i))),
     all.flatMap((i) => [`end${i}`, `size${i}`]),
     text.join(' else '),
   );
@@ -104,11 +111,19 @@ function togetherProgram(step: Step, type: string): GpuProgram {
 const made = new Map<string, GpuProgram>();
 
 /** The program of steps of one variable or several, made once. */
-function known(count: 1 | typeof TOGETHER, step: Step, type: string): GpuProgram {
-  const key = [count, type, step.slots, step.scalars, Object.keys(step.params), step.body].join(' ');
+function known(count: 1 | typeof TOGETHER, step: Step, types: Types): GpuProgram {
+  const key = [
+    count,
+    types.own,
+    types.gradient,
+    step.slots,
+    step.scalars,
+    Object.keys(step.params),
+    step.body,
+  ].join(' ');
   let program = made.get(key);
   if (program === undefined)
-    made.set(key, (program = (count === 1 ? stepProgram : togetherProgram)(step, type)));
+    made.set(key, (program = (count === 1 ? stepProgram : togetherProgram)(step, types)));
   return program;
 }
 
@@ -119,41 +134,48 @@ function steps({ inputs, attrs }: Call, step: Step): Lowered | undefined {
   const count = attrs.count as number;
   const each = (inputs.length - scalars.length) / count;
   if (!fits(...inputs)) return undefined;
-  const type = floatType(inputs[0].dtype);
-  const program = known(1, step, type);
+  const own = floatType(inputs[0].dtype);
   const variables = Array.from({ length: count }, (_, i) => ({
     size: inputs[i * each].size,
+    gradient: floatType(inputs[i * each + each - 1].dtype),
     operands: Array.from({ length: each }, (_, k) => i * each + k),
   })).filter(({ size }) => size > 0);
   const rates = scalars.map((_, k) => count * each + k);
   const numbers = Object.values(params);
-  const alone = variables.map(
-    ({ size, operands }): Dispatch => ({
-      program,
-      operands: [...operands, ...rates],
-      params: [...numbers, size],
-      workgroups: groups(groupsOf(size)),
-    }),
-  );
-  if (variables.length < TOGETHER) return lowered(...alone);
+  const alone = ({ size, gradient, operands }: (typeof variables)[number]): Dispatch => ({
+    program: known(1, step, { own, gradient }),
+    operands: [...operands, ...rates],
+    params: [...numbers, size],
+    workgroups: groups(groupsOf(size)),
+  });
+  const dispatches = variables.map(alone);
+  if (variables.length < FEW) return lowered(...dispatches);
   const together = (some: typeof variables): Dispatch => {
     let end = 0;
-    const ends = some.flatMap(({ size }) => [(end += groupsOf(size)), size]);
+    // The last one fills the places that are left, without elements.
+    const missing = Array.from({ length: TOGETHER - some.length }, () => some[some.length - 1]);
+    const ends = some
+      .flatMap(({ size }) => [(end += groupsOf(size)), size])
+      .concat(missing.flatMap(() => [end, 0]));
     return {
-      program: known(TOGETHER, step, type),
-      operands: [...some.flatMap(({ operands }) => operands), ...rates],
+      program: known(TOGETHER, step, { own, gradient: some[0].gradient }),
+      operands: [...[...some, ...missing].flatMap(({ operands }) => operands), ...rates],
       params: [...numbers, ...ends],
       workgroups: groups(end),
     };
   };
   const cuda = perCapability(() => {
     const dispatches: Dispatch[] = [];
-    let done = 0;
-    for (; done + TOGETHER <= variables.length; done += TOGETHER)
-      dispatches.push(together(variables.slice(done, done + TOGETHER)));
-    return { dispatches: [...dispatches, ...alone.slice(done)], scratch: 0 };
+    for (const type of new Set(variables.map(({ gradient }) => gradient))) {
+      const alike = variables.filter(({ gradient }) => gradient === type);
+      for (let done = 0; done < alike.length; done += TOGETHER) {
+        const some = alike.slice(done, done + TOGETHER);
+        dispatches.push(...(some.length < FEW ? some.map(alone) : [together(some)]));
+      }
+    }
+    return { dispatches, scratch: 0 };
   });
-  return { dispatches: alone, scratch: [], cuda };
+  return { dispatches, scratch: [], cuda };
 }
 
 const numbersOf = (attrs: KernelAttrs): Record<string, number> =>

@@ -352,7 +352,8 @@ export class AtomicFunction {
   #prepare(backend: Backend): OnOneDevice {
     const lowered = lower(this.graph);
     const { feeds } = lowered;
-    const plan = optimizePlan(lowered.plan);
+    const optimized = optimizePlan(lowered.plan);
+    const plan = backend.tailor?.(optimized) ?? optimized;
     const order = new Map<GraphValue, number>();
     const places = this.graph.outputs.map((v) => placeOf(order, v));
     const outputs = [...order.keys()].map((_, i) => lowered.places[places.indexOf(i)]);

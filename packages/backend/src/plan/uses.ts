@@ -1,4 +1,4 @@
-import type { Plan } from '@eagre/backend';
+import type { Plan } from './plan.ts';
 
 // Most values have one writer and few readers, and each pass asks anew: lists are made where there is something to list.
 const NONE: readonly number[] = [];

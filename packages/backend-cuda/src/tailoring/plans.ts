@@ -1,0 +1,102 @@
+// What the passes look at and change in plans.
+import {
+  dtypeOfValue,
+  isHalf,
+  type Plan,
+  type PlanCall,
+  type PlanTensor,
+  type ScalarProgram,
+  type Uses,
+} from '@eagre/backend';
+import type { Lowered } from '@eagre/gpu-kernels';
+
+/** Makes a call of dispatches; its operands are the inputs, then the outputs. */
+export type MakeOwn = (
+  call: Pick<PlanCall, 'inputs' | 'outputs' | 'name'>,
+  title: string,
+  made: Lowered,
+) => PlanCall;
+
+/** A pass over the calls of a plan, none of which is a branch or a loop. */
+export type Tailoring = (plan: Plan, make: MakeOwn) => Plan;
+
+export function programOfCall({ kernel }: PlanCall): ScalarProgram | undefined {
+  return typeof kernel === 'string' ? undefined : kernel;
+}
+
+/** The call that alone writes a value, which is no state. */
+export function writerOf(plan: Plan, uses: Uses, value: number): { call: PlanCall; at: number } | undefined {
+  const [at, ...more] = uses.writers[value];
+  if (at === undefined || more.length > 0 || uses.states.has(value)) return undefined;
+  return { call: plan.calls[at], at };
+}
+
+/** The tensor of 16 bits of which `wide`, which the call at `reader` reads, is the same in float32; undefined where there is none. */
+export function narrowOf(plan: Plan, uses: Uses, wide: PlanTensor, reader: number): PlanTensor | undefined {
+  if (wide.dtype !== 'float32') return undefined;
+  const writer = writerOf(plan, uses, wide.value);
+  const program = writer && programOfCall(writer.call);
+  if (writer === undefined || program === undefined) return undefined;
+  const { inputs, outputs } = writer.call;
+  const made = outputs.findIndex(({ value }) => value === wide.value);
+  const cast = program.instrs[program.outputs[made] - program.inputs.length];
+  if (cast?.op !== 'cast' || !isHalf(dtypeOfValue(program, cast.args[0]))) return undefined;
+  const [from] = cast.args;
+  const source = from < inputs.length ? inputs[from] : outputs[program.outputs.indexOf(from)];
+  if (source === undefined || source.size !== wide.size) return undefined;
+  const isLater = from >= inputs.length || !outputs.some(({ value }) => value === source.value);
+  if (!isLater || uses.writtenWithin(source.value, writer.at, reader)) return undefined;
+  return { ...source, shape: wide.shape };
+}
+
+/** Without calls of kernels whose results nobody reads, and without such results of scalar programs. */
+export function withoutDead(plan: Plan): Plan {
+  const needed = new Set([...plan.outputs, ...plan.states.map(({ value }) => value)]);
+  const calls: PlanCall[] = [];
+  for (const call of [...plan.calls].reverse()) {
+    const kept = call.kernel === 'Host' ? call : withResults(call, needed);
+    if (kept === undefined) continue;
+    for (const { value } of kept.inputs) needed.add(value);
+    calls.push(kept);
+  }
+  return { ...plan, calls: calls.reverse() };
+}
+
+function withResults(call: PlanCall, needed: ReadonlySet<number>): PlanCall | undefined {
+  const places = call.outputs.flatMap(({ value }, i) => (needed.has(value) ? [i] : []));
+  if (places.length === 0) return undefined;
+  const program = programOfCall(call);
+  if (program === undefined || places.length === call.outputs.length) return call;
+  const { kernel, inputs } = onlyOutputs(program, places);
+  return {
+    ...call,
+    kernel,
+    inputs: inputs.map((i) => call.inputs[i]),
+    outputs: places.map((i) => call.outputs[i]),
+  };
+}
+
+/** A program with some of its outputs, and which of the inputs it then reads. */
+function onlyOutputs(
+  { inputs, instrs, outputs }: ScalarProgram,
+  places: readonly number[],
+): { kernel: ScalarProgram; inputs: readonly number[] } {
+  const used = new Set(places.map((i) => outputs[i]));
+  for (let id = inputs.length + instrs.length - 1; id >= inputs.length; id--)
+    if (used.has(id)) for (const arg of instrs[id - inputs.length].args) used.add(arg);
+  const ids = [...used].sort((a, b) => a - b);
+  const renumbered = new Map(ids.map((id, i) => [id, i]));
+  const numberOf = (id: number): number => renumbered.get(id) as number;
+  const read = ids.filter((id) => id < inputs.length);
+  return {
+    kernel: {
+      inputs: read.map((i) => inputs[i]),
+      instrs: ids
+        .filter((id) => id >= inputs.length)
+        .map((id) => instrs[id - inputs.length])
+        .map((instr) => ({ ...instr, args: instr.args.map(numberOf) })),
+      outputs: places.map((i) => numberOf(outputs[i])),
+    },
+    inputs: read,
+  };
+}

@@ -1,0 +1,16 @@
+import type { Plan } from '@eagre/backend';
+import { groupAlike } from './group-alike.ts';
+import { readNarrowGradients } from './narrow-gradients.ts';
+import { type MakeOwn, type Tailoring, withoutDead } from './plans.ts';
+
+const passes: readonly Tailoring[] = [readNarrowGradients, groupAlike];
+
+/** A plan, and those in its branches and loops, with calls that only this backend has: what they compute is what it was. */
+export function tailored(plan: Plan, make: MakeOwn): Plan {
+  const inner = plan.calls.map((call) =>
+    call.bodies === undefined ? call : { ...call, bodies: call.bodies.map((body) => tailored(body, make)) },
+  );
+  let made: Plan = { ...plan, calls: inner };
+  for (const pass of passes) made = withoutDead(pass(made, make));
+  return made;
+}
