@@ -54,6 +54,10 @@ export class WasmAllocator extends PooledAllocator<Piece> {
     return { address };
   }
 
+  protected override fullMessage(bytes: number): string {
+    return `${super.fullMessage(bytes)}: what was dropped comes back between two turns of the event loop, so await something in a long loop, or dispose of tensors by \`using\``;
+  }
+
   protected addressOf(piece: Piece): number {
     return piece.address;
   }

@@ -175,6 +175,10 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
   protected alignmentOf(_size: number): number {
     return ALIGN;
   }
+  /** What tells that there is no memory now. */
+  protected fullMessage(bytes: number): string {
+    return `no memory for ${bytes} bytes`;
+  }
   /** Ends a buffer that nothing uses any more; without it, V8's collection of the object does. */
   protected give?(buffer: Buffer): void;
 
@@ -474,7 +478,7 @@ export abstract class PooledAllocator<Buffer extends object> implements Allocato
     try {
       return this.take(bytes);
     } catch (cause) {
-      throw new ResourceExhaustedError(`no memory for ${bytes} bytes`, undefined, { cause });
+      throw new ResourceExhaustedError(this.fullMessage(bytes), undefined, { cause });
     }
   }
 }
