@@ -62,6 +62,16 @@ def load(threads, compiled):
             tensor([3, 3, 64, 64], 1),
         )
 
+    def depthwise():
+        layout = ("NHWC", "HWIO", "NHWC")
+        return timed(
+            lambda x, w: jax.lax.conv_general_dilated(
+                x, w, (1, 1), "SAME", dimension_numbers=layout, feature_group_count=144
+            ),
+            tensor([16, 56, 56, 144]),
+            tensor([3, 3, 1, 144], 1),
+        )
+
     def adam(weights, mean, square, steps, gradient):
         steps = steps + 1
         mean = mean + (gradient - mean) * 0.1
@@ -155,6 +165,7 @@ def load(threads, compiled):
         "exp2m": lambda: timed(jnp.exp, tensor([2_000_000])),
         "matmul_batched": lambda: timed(jnp.matmul, tensor([64, 128, 64]), tensor([64, 64, 128], 1)),
         "conv2d": conv2d,
+        "depthwise": depthwise,
         "adam10m": adam10m,
     }
 

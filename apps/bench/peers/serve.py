@@ -85,6 +85,19 @@ def values(shape, salt=0):
     return ((i * 16807 % 65521) / 65521 - 0.5).astype(np.float32).reshape(shape)
 
 
+def model_weights(shapes):
+    """Weights of a model, by their shapes: kernels keep the size of what they are given, and what has one axis is around 1."""
+    import numpy as np
+
+    def weights(shape, salt):
+        v = values(shape, salt).astype(np.float64)
+        # Each channel has its own kernel of a depthwise convolution.
+        summed = shape[0] * shape[1] if len(shape) == 4 and shape[3] == 1 else np.prod(shape[:-1])
+        return (1 + v if len(shape) == 1 else v * (24 / summed) ** 0.5).astype(np.float32)
+
+    return [weights(tuple(shape), salt) for salt, shape in enumerate(shapes)]
+
+
 def class_labels(n):
     import numpy as np
 

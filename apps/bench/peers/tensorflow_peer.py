@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 
-from serve import Case, class_labels, library_kernels, noise, random_integers, serve, shaped_kernels, text_lines, values, whole_numbers
+from serve import Case, class_labels, library_kernels, model_weights, noise, random_integers, serve, shaped_kernels, text_lines, values, whole_numbers
 
 
 def load(threads, compiled):
@@ -165,6 +165,18 @@ def load(threads, compiled):
     def conv2d():
         x, w = tensor([16, 56, 56, 64]), tensor([3, 3, 64, 64], 1)
         return timed(lambda: tf.nn.conv2d(x, w, 1, "SAME"))
+
+    def depthwise():
+        x, w = tensor([16, 56, 56, 144]), tensor([3, 3, 144, 1], 1)
+        return timed(lambda: tf.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], "SAME"))
+
+    def mobilenet_v2():
+        model = keras.applications.MobileNetV2(weights=None)
+        weights = iter(model_weights([w.shape for layer in model.layers for w in layer.weights]))
+        for layer in model.layers:
+            layer.set_weights([next(weights) for _ in layer.weights])
+        x = tensor([1, 224, 224, 3])
+        return timed(lambda: model(x))
 
     def adam10m():
         gradient = tensor([10_000_000], 1)
@@ -485,6 +497,8 @@ def load(threads, compiled):
         "exp2m": exp2m,
         "matmul_batched": matmul_batched,
         "conv2d": conv2d,
+        "depthwise": depthwise,
+        "mobilenet_v2": mobilenet_v2,
         "adam10m": adam10m,
         "gemm256": gemm(256, 256, 256),
         "gemm512": gemm(512, 512, 512),

@@ -174,6 +174,14 @@ def load(threads, compiled):
 
         return [variant("NCHW", torch.contiguous_format), variant("channels_last", torch.channels_last)]
 
+    def depthwise():
+        def variant(name, layout):
+            x = tensor([16, 56, 56, 144]).permute(0, 3, 1, 2).contiguous(memory_format=layout)
+            w = tensor([3, 3, 144, 1], 1).permute(2, 3, 0, 1).contiguous(memory_format=layout)
+            return timed(lambda: F.conv2d(x, w, padding="same", groups=144), variant=name)
+
+        return [variant("NCHW", torch.contiguous_format), variant("channels_last", torch.channels_last)]
+
     def adam10m():
         def variant(kind):
             weights = nn.Parameter(tensor([10_000_000]))
@@ -407,6 +415,7 @@ def load(threads, compiled):
         "exp2m": exp2m,
         "matmul_batched": matmul_batched,
         "conv2d": conv2d,
+        "depthwise": depthwise,
         "adam10m": adam10m,
         "gemm256": gemm(256, 256, 256),
         "gemm512": gemm(512, 512, 512),

@@ -25,8 +25,9 @@ export const usage = `pnpm bench [names…] [options]
   --seconds 1        how long a turn is
   --quick            --rounds 1 --seconds 0.2, for a first look
   --peers torch,…    which peers: torch, torch-compile, tensorflow, tensorflow-function, jax, numpy, tfjs-wasm,
-                     tfjs-cpu, eagre-wasm, eagre-js (Eagre's own kernels as WebAssembly and in JavaScript); none; all that
-                     are found but for Eagre's own unless given
+                     tfjs-cpu, eagre-wasm, eagre-js (Eagre's own kernels as WebAssembly and in JavaScript), eagre-chromium,
+                     tfjs-chromium (WebAssembly of both in pages); none; all that are found but for Eagre's own and pages
+                     unless given
   --before FOLDER    another checkout of Eagre (pnpm install && pnpm build there) as one more peer
   --avx2             as on a processor without AVX-512; who uses it all the same is not compared
   --profile NAME     counts and times the ops of one workload instead, on the most of --threads

@@ -5,6 +5,20 @@ export function values(size: number, salt = 0): Float32Array {
   return out;
 }
 
+/** Weights of a model, by their shapes: kernels keep the size of what they are given, and what has one axis is around 1. */
+export function modelWeights(shapes: readonly (readonly number[])[]): Float32Array[] {
+  return shapes.map((shape, salt) => {
+    const [size, fan] = [shape, shape.slice(0, -1)].map((sizes) => sizes.reduce((a, b) => a * b, 1)) as [
+      number,
+      number,
+    ];
+    // Each channel has its own kernel of a depthwise convolution.
+    const summed = shape.length === 4 && shape[3] === 1 ? shape[0]! * shape[1]! : fan;
+    const scale = Math.sqrt(24 / summed);
+    return values(size, salt).map((v) => (shape.length === 1 ? 1 + v : v * scale));
+  });
+}
+
 export function classLabels(n: number): Int32Array {
   return Int32Array.from({ length: n }, (_, i) => (i * 7) % 10);
 }

@@ -88,6 +88,16 @@ function onBackend(backend: string, title: string, maxThreads?: number): Library
   return maxThreads === undefined ? library : { ...library, maxThreads };
 }
 
+/** A library's WebAssembly in a page of Chromium. */
+function inPage(library: 'eagre' | 'tfjs', title: string): Library {
+  return {
+    id: `${library}-chromium`,
+    title: `${title} in Chromium`,
+    onlyNamed: true,
+    command: (threads) => node('src/page-peer.ts', '--library', library, '--threads', `${threads}`),
+  };
+}
+
 export const peers: readonly Library[] = [
   inPython('torch', 'PyTorch', 'torch'),
   inPython('torch-compile', 'torch.compile', 'torch', '--compiled'),
@@ -99,6 +109,8 @@ export const peers: readonly Library[] = [
   tfjs('cpu'),
   onBackend('wasm', 'WebAssembly'),
   onBackend('js', 'JavaScript', 1),
+  inPage('eagre', 'Eagre'),
+  inPage('tfjs', 'TensorFlow.js'),
 ];
 
 /** What keeps each library from using more than AVX2. XLA's YNNPACK asks the processor itself, so it multiplies no matrices. */

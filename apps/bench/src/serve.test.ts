@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { Child, ChildError } from './child.ts';
 import { classLabels, meanSquare, noise, randomIntegers, textLines, values } from './inputs.ts';
-import { sample } from './serve.ts';
+import { sample } from './requests.ts';
 
 test('samples are seconds of one iteration', () => {
   // A clock that each call moves on by a tenth of a millisecond, however busy the machine is.

@@ -1,63 +1,16 @@
 import { createInterface } from 'node:readline';
-import type { Case, Failed, Hello, Measured, Prepared, Request } from './protocol.ts';
-import { summarize, thin, trimmedMean } from './statistics.ts';
+import type { Failed, Hello, Measured, Prepared, Request } from './protocol.ts';
+import { failed } from './requests.ts';
 
-// A sample lasts at least this long, so that the clock does not matter.
-const SAMPLE_MS = 0.2;
+type Answer = Prepared | Measured | Failed;
 
-/** Seconds of one iteration, one number for each sample, for about `seconds`. */
-export function sample(work: Case, seconds: number): number[] {
-  const timed = (count: number): number => {
-    const start = performance.now();
-    for (let i = 0; i < count; i++) work.run();
-    return performance.now() - start;
-  };
-  let count = 1;
-  while (timed(count) < SAMPLE_MS) count *= 2;
-  const perIteration = 1 / (1000 * count * (work.iterations ?? 1));
-  const samples: number[] = [];
-  const end = performance.now() + seconds * 1000;
-  while (true) {
-    samples.push(timed(count) * perIteration);
-    const late = performance.now() - end;
-    if (late > 0 && (samples.length >= 5 || late > 3000 * seconds)) return samples;
-  }
-}
-
-/** Answers the driver until it closes stdin. `make` returns the ways to do a workload, or undefined if there is none. */
-export async function serve(hello: Hello, make: (workload: string) => Case[] | undefined): Promise<void> {
-  const prepared = new Map<string, Case>();
-  const handle = ({ phase, workload, seconds }: Request): Prepared | Measured | Failed => {
-    if (phase === 'release') {
-      prepared.delete(workload);
-      return {};
-    }
-    if (phase === 'measure') {
-      const samples = sample(prepared.get(workload)!, seconds);
-      return { ...summarize(samples), samples: thin(samples) };
-    }
-    const cases = make(workload);
-    if (cases === undefined) return { unsupported: true };
-    // Warms up, and finds the fastest way of this library.
-    const costs = cases.map((c) => {
-      sample(c, seconds / 2);
-      return trimmedMean(sample(c, seconds / 2));
-    });
-    const best = cases[costs.indexOf(Math.min(...costs))]!;
-    prepared.set(workload, best);
-    return { variant: best.variant ?? '', check: best.check?.() ?? null };
-  };
-  const answer = (message: object): void => {
-    process.stdout.write(`${JSON.stringify(message)}\n`);
-  };
-  answer(hello);
-  for await (const line of createInterface({ input: process.stdin })) {
-    try {
-      answer(handle(JSON.parse(line) as Request));
-    } catch (error) {
-      answer({
-        error: (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).slice(0, 500),
-      });
-    }
-  }
+/** Hands the driver's requests on, until it closes stdin. */
+export async function serve(
+  hello: Hello,
+  answer: (request: Request) => Answer | Promise<Answer>,
+): Promise<void> {
+  const say = (message: object): void => void process.stdout.write(`${JSON.stringify(message)}\n`);
+  say(hello);
+  for await (const line of createInterface({ input: process.stdin }))
+    say(await Promise.resolve(answer(JSON.parse(line) as Request)).catch(failed));
 }

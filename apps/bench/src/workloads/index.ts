@@ -1,4 +1,5 @@
 import type { Workload } from '../workload.ts';
+import { mobilenetV2 } from './applications.ts';
 import {
   add10m,
   elementwiseChain1m,
@@ -29,6 +30,7 @@ import {
   conv2d,
   cumsumColumns,
   cumsumRows,
+  depthwise,
   exp2m,
   matmulBatched,
   momentsBatch,
@@ -122,6 +124,8 @@ export const workloads: readonly Workload[] = [
   transposeHeads,
   transposeChannels,
   conv2d,
+  depthwise,
+  mobilenetV2,
   adam10m,
   sortRows,
   topK100,

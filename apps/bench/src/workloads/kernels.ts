@@ -107,6 +107,16 @@ export const conv2d: TimedWorkload = kernel(
   { flops: 2 * 16 * 56 * 56 * 64 * 3 * 3 * 64, limit: 'fma' },
 );
 
+export const depthwise: TimedWorkload = kernel(
+  'depthwise',
+  'depthwise conv2d of [16, 56, 56, 144] with 3×3, padding SAME',
+  (tf, input) => {
+    const [x, w] = [input([16, 56, 56, 144]), input([3, 3, 144, 1], 1)];
+    return () => tf.nn.depthwiseConv2d(x, w, { strides: 1, padding: 'SAME' });
+  },
+  { flops: 2 * 16 * 56 * 56 * 144 * 3 * 3, bytes: 4 * 2 * 16 * 56 * 56 * 144, limit: 'copy' },
+);
+
 export const adam10m: TimedWorkload = {
   kind: 'timed',
   name: 'adam10m',
