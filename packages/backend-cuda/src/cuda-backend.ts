@@ -2,11 +2,13 @@ import {
   type Allocator,
   type Executable,
   hostOf,
+  type Kernel,
   type KernelName,
   type NumericDType,
   type Plan,
   placement,
   type Storage,
+  type TensorRef,
   unregisterBackend,
   type Watcher,
 } from '@eagre/backend';
@@ -87,7 +89,17 @@ export class CudaBackend extends DispatchingBackend {
   }
 
   tailor(plan: Plan): Plan {
-    return tailored(plan, (call, title, made) => this.ownCall(call, title, made));
+    return tailored(plan, (call, title, made) => {
+      let inputs: readonly TensorRef[] | undefined;
+      let tensors: readonly TensorRef[] = [];
+      const run: Kernel = (given, outputs) => {
+        // A prepared plan calls with the same lists at each run.
+        if (inputs !== given) [inputs, tensors] = [given, [...given, ...outputs]];
+        this.run(title, { made, tensors });
+        if (placement.synchronous) this.allocator.synchronize();
+      };
+      return { ...call, kernel: 'Own', own: { title, run }, attrs: {} };
+    });
   }
 
   /** Launches of a straight plan become graphs, unless `EAGRE_CUDA_GRAPHS` is 0. */

@@ -36,27 +36,30 @@ function run(make: Make, isTraced: boolean): { steps: number[][][]; text: string
   return { steps, text: isTraced ? traced.getConcreteFunction().planText() : '' };
 }
 
-/** Compares all devices, eagerly and traced. @returns the plan of the GPU as text */
+/**
+ * Compares all devices, eagerly and traced; what the GPU traces has the bits that it has eagerly, where the kernels are other ones.
+ * @returns the plan of the GPU as text
+ */
 function check(make: Make, off: number): string {
   const { steps: expected } = run(make, false);
-  let text = '';
-  for (const place of ['/cpu:0', '/gpu:0'])
-    for (const isTraced of [false, true]) {
-      const made = tf.device(place, () => run(make, isTraced));
-      text = made.text;
-      made.steps.forEach((results, s) => {
-        results.forEach((values, i) => {
-          expect(values.length).toBe(expected[s]![i]!.length);
-          const wanted = expected[s]![i]!;
-          const scale = Math.max(1e-3, ...wanted.map(Math.abs));
-          values.forEach((value, k) => {
-            if (Object.is(value, wanted[k])) return;
-            const where = `${place} ${isTraced} step ${s} result ${i}, ${k}: ${value} for ${wanted[k]}`;
-            expect(Math.abs(value - wanted[k]!) / scale, where).toBeLessThanOrEqual(off);
-          });
+  const compare = (made: number[][][], with_: number[][][], what: string, off: number): void =>
+    made.forEach((results, s) => {
+      results.forEach((values, i) => {
+        const wanted = with_[s]![i]!;
+        expect(values.length).toBe(wanted.length);
+        const scale = Math.max(1e-3, ...wanted.map(Math.abs));
+        values.forEach((value, k) => {
+          if (Object.is(value, wanted[k])) return;
+          const where = `${what}, step ${s}, result ${i}, ${k}: ${value} for ${wanted[k]}`;
+          expect(Math.abs(value - wanted[k]!) / scale, where).toBeLessThanOrEqual(off);
         });
       });
-    }
+    });
+  compare(run(make, true).steps, expected, 'traced on the CPU', off);
+  const eager = tf.device('/gpu:0', () => run(make, false)).steps;
+  compare(eager, expected, 'the GPU', off);
+  const { steps, text } = tf.device('/gpu:0', () => run(make, true));
+  compare(steps, eager, 'traced on the GPU', 0);
   return text;
 }
 
@@ -167,5 +170,107 @@ describe.skipIf(!isTested)('plans of the backend of CUDA', () => {
     };
     const groups = callsOf(check(make, 1e-5), /^an elementwise function/);
     expect(groups.length).toBe(1);
+  });
+
+  /** The last layer of a language model: features [rows, deep], words of so many classes. */
+  const language =
+    (
+      dtype: Half,
+      [rows, deep, classes]: readonly [number, number, number],
+      more: (logits: tf.Tensor) => readonly tf.Tensor[] = () => [],
+      seen: readonly ('logits' | 'gradient')[] = [],
+    ): Make =>
+    () => {
+      const words = new tf.Variable(quarters([deep, classes], 2));
+      const features = new tf.Variable(quarters([rows, deep], 5));
+      const labels = tf.constant(Int32Array.from({ length: rows }, (_, i) => (i * 31) % classes));
+      const all = [words, features];
+      const optimizer = new tf.optimizers.SGD({ learningRate: 0.125 });
+      return () => {
+        let results: readonly tf.Tensor[] = [];
+        const tape = new tf.GradientTape({ persistent: true });
+        let logits!: tf.Tensor;
+        const loss = tape.record(() => {
+          const narrow = features.cast(dtype).matmul(words.cast(dtype));
+          logits = narrow.cast('float32');
+          results = more(logits);
+          return tf.nn.sparseSoftmaxCrossEntropyWithLogits(labels, logits).mean();
+        });
+        const gradients = tape.gradient(loss, all) as tf.Tensor[];
+        if (seen.includes('gradient')) results = [...results, tape.gradient(loss, logits) as tf.Tensor];
+        if (seen.includes('logits')) results = [...results, logits];
+        optimizer.applyGradients(gradients, all);
+        return [loss, ...gradients, ...results];
+      };
+    };
+  const LOSS = /^SparseSoftmaxCrossEntropyWithLogits/;
+
+  it('cross-entropy reads logits of 16 bits and writes their gradients, products take them with a pitch', () => {
+    for (const dtype of halves) {
+      const text = check(language(dtype, [130, 136, 131]), 0.02);
+      expect(callsOf(text, LOSS)[0]).toMatch(
+        new RegExp(`, %\\d+ ${dtype}\\[130,131\\] = .*\\(%\\d+ ${dtype}\\[130,131\\]`),
+      );
+      // Nothing of all logits in float32, and nothing that scales their gradients.
+      expect(text).not.toContain('float32[130,131]');
+      expect(
+        callsOf(text, /^an elementwise function/).filter((line) => line.includes('[136,131]')),
+      ).toHaveLength(1);
+    }
+  });
+
+  it('without a pitch too, of few rows and of many classes', () => {
+    for (const [rows, classes] of [
+      [5, 7],
+      [3, 8209],
+      [130, 136],
+    ] as const) {
+      const text = check(language('bfloat16', [rows, 9, classes]), 0.02);
+      expect(text).not.toContain(`float32[${rows},${classes}]`);
+    }
+  });
+
+  it('logits that something else reads are cast for it', () => {
+    const text = check(
+      language('bfloat16', [130, 136, 131], (x) => [x.argMax(-1).cast('float32')], ['logits']),
+      0.02,
+    );
+    expect(callsOf(text, LOSS)[0]).toMatch(/\(%\d+ bfloat16\[130,131\]/);
+  });
+
+  it('a gradient that is read in float32 is written so', () => {
+    const text = check(language('bfloat16', [130, 136, 131], undefined, ['gradient']), 0.02);
+    expect(callsOf(text, LOSS)[0]).toMatch(/, %\d+ float32\[130,131\] = .*\(%\d+ bfloat16\[130,131\]/);
+  });
+
+  it('a weight of odd width that two products read is copied once', () => {
+    const make = (): (() => readonly tf.Tensor[]) => {
+      const w = new tf.Variable(quarters([131, 133], 2));
+      const x = quarters([130, 131], 4).cast('bfloat16');
+      return () => {
+        const narrow = w.cast('bfloat16');
+        return [
+          tf.matmul(x, narrow),
+          tf.matmul(narrow, narrow, { transposeB: true }),
+          tf.matmul(narrow, x, { transposeA: true, transposeB: true }),
+        ];
+      };
+    };
+    check(make, 0.01);
+  });
+
+  it('a label out of range is an error at the next read', () => {
+    tf.device('/gpu:0', () => {
+      const labels = new tf.Variable(tf.constant([1, 2, 0], 'int32'));
+      const loss = tf.function((x: tf.Tensor) => {
+        const w = tf.eye(3).cast('bfloat16');
+        const logits = tf.matmul(x.cast('bfloat16'), w).cast('float32');
+        return tf.nn.sparseSoftmaxCrossEntropyWithLogits(labels.value(), logits);
+      });
+      expect((loss(quarters([3, 3])) as tf.Tensor).data()).toHaveLength(3);
+      labels.assign(tf.constant([1, 3, 0], 'int32'));
+      const bad = loss(quarters([3, 3])) as tf.Tensor;
+      expect(() => bad.data()).toThrow(/a label is out of range/);
+    });
   });
 });

@@ -1,6 +1,13 @@
 /** Kernels for GPUs, written once in a subset of WGSL, and their printers to WGSL, CUDA C++ and PTX. */
+export {
+  isWorthPitching,
+  narrowCrossEntropy,
+  pitchedLines,
+  pitchedMatmul,
+  pitchWanted,
+} from './cuda/pitched.ts';
 export { serveCuda } from './cuda/serve-cuda.ts';
-export { MOST_SIDE_BY_SIDE, sideBySide } from './cuda/side-by-side.ts';
+export { LEAST_SIDE_BY_SIDE, MOST_SIDE_BY_SIDE, sideBySide } from './cuda/side-by-side.ts';
 export {
   bytesOfOperand,
   DispatchingBackend,

@@ -5,6 +5,7 @@ import {
   type ElementwiseKernel,
   elementwiseKernel,
   type GpuProgram,
+  LEAST_SIDE_BY_SIDE,
   MOST_SIDE_BY_SIDE,
   sideBySide,
 } from '@eagre/gpu-kernels';
@@ -12,8 +13,6 @@ import { type MakeOwn, programOfCall } from './plans.ts';
 
 /** Larger outputs take long enough by themselves, and would be kept for longer than they are needed. */
 const MOST_ELEMENTS = 2 ** 23;
-/** Fewer are not worth a program of their own. */
-const LEAST = 3;
 
 interface Candidate {
   readonly at: number;
@@ -61,7 +60,7 @@ function nextAlike(
   });
   for (const [program, list] of byProgram) {
     done.add(program);
-    if (list.length >= LEAST) return list;
+    if (list.length >= LEAST_SIDE_BY_SIDE) return list;
   }
   return undefined;
 }
@@ -88,7 +87,7 @@ function regrouped(calls: readonly PlanCall[], alike: readonly Candidate[], make
   const gone = new Set<number>();
   const before = new Map<number, PlanCall[]>();
   const rest = [...alike];
-  while (rest.length >= LEAST) {
+  while (rest.length >= LEAST_SIDE_BY_SIDE) {
     const group: Candidate[] = [];
     let [first, last] = [0, calls.length];
     for (const each of rest) {
@@ -100,7 +99,7 @@ function regrouped(calls: readonly PlanCall[], alike: readonly Candidate[], make
       first = Math.max(first, each.first);
       last = Math.min(last, each.last);
     }
-    const joined = group.length < LEAST ? undefined : together(group, make);
+    const joined = group.length < LEAST_SIDE_BY_SIDE ? undefined : together(group, make);
     if (joined === undefined) {
       rest.shift();
       continue;
@@ -140,8 +139,8 @@ function together(group: readonly Candidate[], make: MakeOwn): PlanCall | undefi
     );
     return { ...dispatch, operands };
   });
-  const dispatch = sideBySide(moved);
-  if (dispatch === undefined) return undefined;
+  const [dispatch, ...more] = sideBySide(moved);
+  if (more.length > 0) return undefined;
   const names = [...new Set(group.map(({ call }) => call.name))];
   const name = names.length <= 2 ? names.join('+') : `${names[0]}+…+${names.at(-1)}`;
   return make({ inputs, outputs, name }, 'an elementwise function', { dispatches: [dispatch], scratch: [] });

@@ -4,6 +4,7 @@ import { coreProduct } from './core-product.ts';
 import { padLines } from './pad-lines.ts';
 import { paddedProduct } from './padded-product.ts';
 import { coreRecurrent } from './recurrent.ts';
+import { sideBySide } from './side-by-side.ts';
 
 /** Has calls tell what GPUs of NVIDIA run instead of the kernels for all GPUs. Whoever runs that calls it first. */
 export function serveCuda(): void {
@@ -13,5 +14,6 @@ export function serveCuda(): void {
     padLines,
     attention: coreAttentionCall,
     recurrent: coreRecurrent,
+    sideBySide,
   });
 }

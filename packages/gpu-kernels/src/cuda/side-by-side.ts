@@ -1,5 +1,5 @@
 // One dispatch for several of one program, whose workgroups follow each other: GPUs of NVIDIA bind any number of buffers.
-import { type Dispatch, type GpuProgram, groups, programOf } from '../kernels/kernel.ts';
+import { type Dispatch, type GpuProgram, programOf, groups as workgroupsOf } from '../kernels/kernel.ts';
 
 /** How many dispatches become one at most. */
 export const MOST_SIDE_BY_SIDE = 16;
@@ -20,14 +20,14 @@ function joined({ text }: GpuProgram): GpuProgram | null {
   const params = fields.split(',').map((field) => field.trim());
   const of = (part: string, k: number): string =>
     part
-      .replace(NUMBER, `block - begin${k}`)
+      .replace(NUMBER, `serial - begin${k}`)
       .replaceAll(new RegExp(`\\b(${names})\\[`, 'g'), `$1_${k}[`)
       .replaceAll(new RegExp(`&(${names})\\[`, 'g'), `&$1_${k}[`)
       .replaceAll(/\bp\.(\w+)/g, `p.$1_${k}`);
   const all = Array.from({ length: MOST_SIDE_BY_SIDE }, (_, k) => k);
   const blocks = all.map((k) => {
     const begin = k === 0 ? '0u' : `p.end_${k - 1}`;
-    return `if (block < p.end_${k}) { let begin${k} = ${begin}; ${of(body, k)} }`;
+    return `if (serial < p.end_${k}) { let begin${k} = ${begin}; ${of(body, k)} }`;
   });
   const own = all.flatMap((k) => [`end_${k}: u32`, ...params.map((field) => field.replace(':', `_${k}:`))]);
   const bound = all.flatMap((k) =>
@@ -40,24 +40,38 @@ function joined({ text }: GpuProgram): GpuProgram | null {
   return programOf(`struct Params { ${own.join(', ')} }
 ${bound.join('\n')}
 @group(0) @binding(${bound.length}) var<uniform> p: Params;
-${entry} let block = ${NUMBER}; ${blocks.join(' else ')} }`);
+${entry} let serial = ${NUMBER}; ${blocks.join(' else ')} }`);
 }
 
-/** One dispatch for 2 to `MOST_SIDE_BY_SIDE` of the same program that need nothing of each other; undefined where that program cannot be shared so. */
-export function sideBySide(dispatches: readonly Dispatch[]): Dispatch | undefined {
-  const [{ program }] = dispatches;
-  let made = known.get(program);
-  if (made === undefined) known.set(program, (made = joined(program)));
-  if (made === null) return undefined;
+/** Fewer are not worth a program of their own. */
+export const LEAST_SIDE_BY_SIDE = 3;
+
+/** Dispatches that need nothing of each other, as fewer, of the same operands. */
+export function sideBySide(dispatches: readonly Dispatch[]): readonly Dispatch[] {
+  const alike = new Map<GpuProgram, Dispatch[]>();
+  for (const dispatch of dispatches)
+    alike.set(dispatch.program, [...(alike.get(dispatch.program) ?? []), dispatch]);
+  return [...alike].flatMap(([program, list]) => {
+    let made = known.get(program);
+    if (made === undefined) known.set(program, (made = joined(program)));
+    if (made === null) return list;
+    const groups: (readonly Dispatch[])[] = [];
+    for (let at = 0; at < list.length; at += MOST_SIDE_BY_SIDE)
+      groups.push(list.slice(at, at + MOST_SIDE_BY_SIDE));
+    return groups.flatMap((group) => (group.length < LEAST_SIDE_BY_SIDE ? group : [together(made, group)]));
+  });
+}
+
+function together(program: GpuProgram, dispatches: readonly Dispatch[]): Dispatch {
   let end = 0;
   const last = dispatches[dispatches.length - 1];
   const missing = Array.from({ length: MOST_SIDE_BY_SIDE - dispatches.length }, () => last);
   const params = dispatches.flatMap(({ workgroups: [x, y], params }) => [(end += x * y), ...params]);
   return {
-    program: made,
+    program,
     // The last one fills the places that are left, without workgroups.
     operands: [...dispatches, ...missing].flatMap(({ operands }) => operands),
     params: [...params, ...missing.flatMap(({ params }) => [end, ...params])],
-    workgroups: groups(end),
+    workgroups: workgroupsOf(end),
   };
 }

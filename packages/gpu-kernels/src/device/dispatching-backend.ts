@@ -13,7 +13,6 @@ import {
   type NumericDType,
   onHost,
   type Plan,
-  type PlanCall,
   placement,
   type ScalarProgram,
   type Storage,
@@ -46,7 +45,7 @@ export type Lower = (
 ) => Lowered | undefined;
 
 /** A call as dispatches, and its tensors: inputs, then outputs. */
-interface Issue {
+export interface Issue {
   readonly inputs: readonly TensorRef[];
   readonly attrs: KernelAttrs;
   readonly made: Lowered;
@@ -181,22 +180,6 @@ export abstract class DispatchingBackend implements Backend {
     return 1;
   }
 
-  /** A call of a plan that is these dispatches, whose operands are its inputs, then its outputs. */
-  protected ownCall(
-    call: Pick<PlanCall, 'inputs' | 'outputs' | 'name'>,
-    title: string,
-    made: Lowered,
-  ): PlanCall {
-    let issue: Issue | undefined;
-    const run: Kernel = (inputs, outputs, attrs) => {
-      // A prepared plan calls with the same lists at each run.
-      if (issue?.inputs !== inputs) issue = { inputs, attrs, made, tensors: [...inputs, ...outputs] };
-      this.#run(title, issue);
-      if (placement.synchronous) this.allocator.synchronize();
-    };
-    return { ...call, kernel: 'Own', own: { title, run }, attrs: {} };
-  }
-
   #named(name: KernelName, inputs: readonly NumericDType[], records: boolean): Kernel | undefined {
     const gpu = gpuKernel(name, inputs);
     const lower: Lower | undefined =
@@ -301,7 +284,7 @@ export abstract class DispatchingBackend implements Backend {
         fallback(inputs, outputs, attrs);
         return;
       }
-      this.#run(name, issue);
+      this.run(name, issue);
       if (placement.synchronous) this.allocator.synchronize();
     };
   }
@@ -312,7 +295,8 @@ export abstract class DispatchingBackend implements Backend {
     return true;
   }
 
-  #run(name: string, { made, tensors }: Issue): void {
+  /** Runs a call's dispatches. */
+  protected run(name: string, { made, tensors }: Pick<Issue, 'made' | 'tensors'>): void {
     const { dispatches, scratch } = made;
     const temporaries: Temporary[] = [];
     try {

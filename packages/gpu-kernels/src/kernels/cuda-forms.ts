@@ -5,6 +5,7 @@ import type { coreProduct } from '../cuda/core-product.ts';
 import type { padLines } from '../cuda/pad-lines.ts';
 import type { paddedProduct } from '../cuda/padded-product.ts';
 import type { coreRecurrent } from '../cuda/recurrent.ts';
+import type { sideBySide } from '../cuda/side-by-side.ts';
 
 /** What there is in CUDA C++. */
 export interface CudaForms {
@@ -13,6 +14,7 @@ export interface CudaForms {
   readonly padLines: typeof padLines;
   readonly attention: typeof coreAttentionCall;
   readonly recurrent: typeof coreRecurrent;
+  readonly sideBySide: typeof sideBySide;
 }
 
 let known: CudaForms | undefined;

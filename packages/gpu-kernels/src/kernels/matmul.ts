@@ -5,7 +5,7 @@ import { type Axes, broadcastSteps, fields, mergeAxes, placeOf } from './element
 import { alwaysFits, type Call, type GpuKernels, type Lowered, lowered, type TensorInfo } from './kernel.ts';
 import { type LibraryProduct, libraryProduct } from './library-product.ts';
 import { productDispatch } from './product.ts';
-import type { PlainMatrix, Product, Value } from './product-factors.ts';
+import type { PlainMatrix, Product, ProductSizes, Value } from './product-factors.ts';
 import { floats } from './scalar-program.ts';
 
 /** The places along the axes of the batches, i0, i1, …, and where the factors begin. */
@@ -58,7 +58,14 @@ export function libraryMatmul(call: Pick<Call, 'inputs' | 'outputs' | 'attrs'>):
   );
 }
 
-function matmul(call: Call): Lowered | undefined {
+/** A call of `MatMul` as the arguments of `productDispatch`, and how many axes the batches have. */
+export function matmulProduct(call: Pick<Call, 'inputs' | 'outputs' | 'attrs'>): {
+  readonly made: Product;
+  readonly operands: readonly number[];
+  readonly values: readonly number[];
+  readonly sizes: ProductSizes;
+  readonly rank: number;
+} {
   const {
     inputs: [a, b, bias],
     outputs: [y],
@@ -98,10 +105,15 @@ function matmul(call: Call): Lowered | undefined {
   };
   const operands = bias === undefined ? [0, 1, 2] : [0, 1, 2, 3];
   const sizes = [product(axes.sizes), m, n, k] as const;
-  const dispatch = productDispatch(made, operands, [...axes.sizes, ...axes.steps.flat()], sizes);
-  if (dispatch === undefined || y.dtype === 'int32') return dispatch && lowered(dispatch);
+  return { made, operands, values: [...axes.sizes, ...axes.steps.flat()], sizes, rank: r };
+}
+
+function matmul(call: Call): Lowered | undefined {
+  const { made, operands, values, sizes, rank } = matmulProduct(call);
+  const dispatch = productDispatch(made, operands, values, sizes);
+  if (dispatch === undefined || made.dtype === 'int32') return dispatch && lowered(dispatch);
   const library = libraryMatmul(call);
-  const padded = r === 0 ? cudaForms()?.paddedProduct(made, operands, sizes) : undefined;
+  const padded = rank === 0 ? cudaForms()?.paddedProduct(made, operands, sizes) : undefined;
   if (padded !== undefined) return lowered({ ...dispatch, library, cuda: padded, prefersCuda: true });
   return lowered(library === undefined ? dispatch : { ...dispatch, library });
 }

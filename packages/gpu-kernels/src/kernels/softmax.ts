@@ -18,7 +18,7 @@ const exps = (k: number): string => `fExpBelow(x${k} - level)`;
  * Statements after which `top` is the largest element of a row and `total` the sum of exp(x − top). Each thread measures from the largest that it has
  * seen so far, so that the row is read once.
  */
-const rowSums = (
+export const rowSums = (
   atOnce?: number,
 ): string => `let base = row * p.n; var most = ${largest.start}; var sums = 0.0;
   ${eachOf(
@@ -41,7 +41,7 @@ const stored = (value: (k: number) => string, atOnce?: number, more = ''): strin
   );
 
 /** From so many elements on, GPUs of NVIDIA take more threads for a row, so that fewer rows are under way, and are still in the cache for their second reading. */
-const LONG = 8192;
+export const LONG = 8192;
 
 function overRows(
   buffers: Readonly<Record<string, string>>,
@@ -67,6 +67,11 @@ function overRows(
     return lowered({ ...plain, cuda: perCapability(() => ({ dispatches: [rows(1024, 8)], scratch: 0 })) });
   });
 }
+
+/** Statements that store the loss of a row whose label is `hit`. */
+export const lossOfHit: string = once(
+  `if (hit < p.n) { loss[row] = fLog(total) - (x[base + hit] - top); } else { loss[row] = 0.0; ${raise(4)} }`,
+);
 
 export const kernels: GpuKernels = {
   Softmax: {
@@ -101,9 +106,7 @@ export const kernels: GpuKernels = {
     dtypes: floats,
     lower: overRows(
       { x: 'f32', labels: '', loss: 'mut f32', y: 'mut f32', fault: 'mut atomic<u32>' },
-      (atOnce) => `${once(
-        `if (hit < p.n) { loss[row] = fLog(total) - (x[base + hit] - top); } else { loss[row] = 0.0; ${raise(4)} }`,
-      )}
+      (atOnce) => `${lossOfHit}
       ${stored((k) => `fExpBelow(x${k} - top) * share - select(0.0, 1.0, i${k} == hit)`, atOnce)}`,
       [0, 1, 2, 3, FAULT],
     ),
