@@ -38,9 +38,10 @@ function run(make: Make, isTraced: boolean): { steps: number[][][]; text: string
 
 /**
  * Compares all devices, eagerly and traced; what the GPU traces has the bits that it has eagerly, where the kernels are other ones.
+ * @param between what may lie between them where sums have another order.
  * @returns the plan of the GPU as text
  */
-function check(make: Make, off: number): string {
+function check(make: Make, off: number, between = 0): string {
   const { steps: expected } = run(make, false);
   const compare = (made: number[][][], with_: number[][][], what: string, off: number): void =>
     made.forEach((results, s) => {
@@ -59,7 +60,7 @@ function check(make: Make, off: number): string {
   const eager = tf.device('/gpu:0', () => run(make, false)).steps;
   compare(eager, expected, 'the GPU', off);
   const { steps, text } = tf.device('/gpu:0', () => run(make, true));
-  compare(steps, eager, 'traced on the GPU', 0);
+  compare(steps, eager, 'traced on the GPU', between);
   return text;
 }
 
@@ -272,5 +273,97 @@ describe.skipIf(!isTested)('plans of the backend of CUDA', () => {
       const bad = loss(quarters([3, 3])) as tf.Tensor;
       expect(() => bad.data()).toThrow(/a label is out of range/);
     });
+  });
+
+  /** Blocks of a normalization and a product, each added to what it is of. */
+  const blocks =
+    (
+      dtype: Half,
+      [rows, width]: readonly [number, number],
+      more: (x: tf.Tensor, normal: tf.Tensor) => tf.Tensor = (x, normal) => x.add(normal),
+    ): Make =>
+    () => {
+      const policy = `mixed_${dtype}` as const;
+      const layers = [0, 1].map((i) => ({
+        norm: new tf.layers.LayerNormalization({
+          epsilon: 0.25,
+          dtype: policy,
+          gammaInitializer: tf.initializers.constant(0.5 + i),
+        }),
+        weight: new tf.Variable(quarters([width, width], i)),
+      }));
+      const start = new tf.Variable(quarters([rows, width], 7));
+      const target = quarters([rows, width], 3);
+      const optimizer = new tf.optimizers.SGD({ learningRate: 0.125 });
+      const forward = (): tf.Tensor => {
+        let x: tf.Tensor = start.cast(dtype);
+        for (const { norm, weight } of layers) x = more(x, (norm(x) as tf.Tensor).matmul(weight.cast(dtype)));
+        return x.cast('float32').mul(target).sum();
+      };
+      forward();
+      const all = [start, ...layers.flatMap(({ norm, weight }) => [...norm.trainableVariables, weight])];
+      return () => {
+        const tape = new tf.GradientTape();
+        const loss = tape.record(forward);
+        const gradients = tape.gradient(loss, all) as tf.Tensor[];
+        optimizer.applyGradients(gradients, all);
+        return [loss, ...gradients];
+      };
+    };
+
+  it('layer normalization reads and writes 16 bits, and its gradient adds what is added to it', () => {
+    for (const dtype of halves)
+      for (const [rows, width] of [
+        [5, 7],
+        [6, 8],
+        [3, 1],
+        [2, 300],
+      ] as const) {
+        const text = check(blocks(dtype, [rows, width]), 0.03, 0.03);
+        const norms = callsOf(text, /^LayerNorm\(/);
+        expect(norms).toHaveLength(2);
+        for (const line of norms)
+          expect(line).toMatch(new RegExp(`${dtype}\\[.* = LayerNorm\\(%\\d+ ${dtype}\\[`));
+        const [last] = callsOf(text, /^LayerNormGrad/);
+        // dy, x and the summand have 16 bits, and so has the result.
+        expect(last!.split(`${dtype}[${rows},${width}]`)).toHaveLength(5);
+      }
+  });
+
+  it('where its results are used twice, or in float32, it stays as it is', () => {
+    const wide = check(
+      blocks('bfloat16', [5, 8], (x, y) =>
+        x.add(y.cast('float32').mul(0.5).cast('bfloat16')).add(x.mul(0.5)),
+      ),
+      0.03,
+      0.03,
+    );
+    expect(callsOf(wide, /^LayerNorm\(/)).toHaveLength(2);
+    const make = (): (() => readonly tf.Tensor[]) => {
+      const norm = new tf.layers.LayerNormalization({ dtype: 'float32' });
+      const start = new tf.Variable(quarters([5, 6], 7));
+      const forward = (): tf.Tensor[] => {
+        const x = start.cast('bfloat16').add(1);
+        const y = norm(x.cast('float32')) as tf.Tensor;
+        const narrow = y.cast('bfloat16');
+        return [
+          y,
+          narrow,
+          x,
+          narrow
+            .cast('float32')
+            .mul(quarters([5, 6]))
+            .sum(),
+        ];
+      };
+      forward();
+      return () => {
+        const tape = new tf.GradientTape();
+        const results = tape.record(forward);
+        const [gradient] = tape.gradient(results[3]!, [start]) as tf.Tensor[];
+        return [...results, gradient!, gradient!.mul(2)];
+      };
+    };
+    expect(callsOf(check(make, 0.03, 0.03), /^LayerNorm\(/)[0]).toContain('= LayerNorm(%');
   });
 });

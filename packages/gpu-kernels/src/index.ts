@@ -43,6 +43,7 @@ export {
 export type { LibraryProduct } from './kernels/library-product.ts';
 export { libraryMatmul } from './kernels/matmul.ts';
 export { copy, set } from './kernels/moves.ts';
+export { rowNormGrad } from './kernels/norms.ts';
 export { gpuKernel, gpuKernels } from './kernels/registry.ts';
 export { parseKernel } from './language/parse.ts';
 export { cudaPrelude, printCuda } from './language/print-cuda.ts';

@@ -8,7 +8,7 @@ import {
   pitchedMatmul,
   pitchWanted,
 } from '@eagre/gpu-kernels';
-import { type MakeOwn, narrowOf, programOfCall, writerOf } from './plans.ts';
+import { type MakeOwn, narrowOf, scaledCast, writerOf } from './plans.ts';
 
 const LOSS: KernelName = 'SparseSoftmaxCrossEntropyWithLogits';
 
@@ -129,25 +129,6 @@ function writesPitched(plan: Plan, uses: Uses, call: PlanCall, output: PlanTenso
 function isCastOf(call: PlanCall): boolean {
   const cast = scaledCast(call);
   return cast !== undefined && cast.factor === undefined && cast.input.dtype === 'float32';
-}
-
-/** The input and the factor of a scalar program that rounds an input, or that times a number, to 16 bits. */
-function scaledCast(call: PlanCall): { input: PlanTensor; factor: number | undefined } | undefined {
-  const program = programOfCall(call);
-  if (program === undefined || program.inputs.length !== 1 || program.outputs.length !== 1) return undefined;
-  const { instrs, outputs } = program;
-  const [input] = call.inputs;
-  const of = (id: number): (typeof instrs)[number] | undefined => instrs[id - 1];
-  const cast = of(outputs[0]);
-  if (cast?.op !== 'cast' || !isHalf(cast.dtype) || input.size !== call.outputs[0].size) return undefined;
-  const [from] = cast.args;
-  if (from === 0) return { input, factor: undefined };
-  const product = of(from);
-  if (product?.op !== 'mul' || product.dtype !== 'float32') return undefined;
-  const [a, b] = product.args;
-  const factor = of(a === 0 ? b : a);
-  if ((a !== 0 && b !== 0) || factor?.op !== 'const') return undefined;
-  return { input, factor: factor.value };
 }
 
 /** Cross-entropy of logits that were cast from 16 bits, with the call that rounds its gradients to 16 bits, where nobody else reads them. */

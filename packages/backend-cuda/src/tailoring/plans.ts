@@ -49,6 +49,37 @@ export function narrowOf(plan: Plan, uses: Uses, wide: PlanTensor, reader: numbe
   return { ...source, shape: wide.shape };
 }
 
+/** The input and the factor of a scalar program that rounds an input, or that times a number, to 16 bits. */
+export function scaledCast(call: PlanCall): { input: PlanTensor; factor: number | undefined } | undefined {
+  const program = programOfCall(call);
+  if (program === undefined || program.inputs.length !== 1 || program.outputs.length !== 1) return undefined;
+  const { instrs, outputs } = program;
+  const [input] = call.inputs;
+  const of = (id: number): (typeof instrs)[number] | undefined => instrs[id - 1];
+  const cast = of(outputs[0]);
+  if (cast?.op !== 'cast' || !isHalf(cast.dtype) || input.size !== call.outputs[0].size) return undefined;
+  const [from] = cast.args;
+  if (from === 0) return { input, factor: undefined };
+  const product = of(from);
+  if (product?.op !== 'mul' || product.dtype !== 'float32') return undefined;
+  const [a, b] = product.args;
+  const factor = of(a === 0 ? b : a);
+  if ((a !== 0 && b !== 0) || factor?.op !== 'const') return undefined;
+  return { input, factor: factor.value };
+}
+
+/** The only call that reads a value, which only calls of the plan see. */
+export function readerOf(plan: Plan, uses: Uses, value: number): { call: PlanCall; at: number } | undefined {
+  const [at, ...more] = uses.readers[value];
+  if (at === undefined || more.length > 0 || !uses.isTemporary(value)) return undefined;
+  return { call: plan.calls[at], at };
+}
+
+/** Whether a value is written once, before a call. */
+export function isMadeBefore(uses: Uses, value: number, at: number): boolean {
+  return uses.writers[value].every((writer) => writer < at) && !uses.states.has(value);
+}
+
 /** Without calls of kernels whose results nobody reads, and without such results of scalar programs. */
 export function withoutDead(plan: Plan): Plan {
   const needed = new Set([...plan.outputs, ...plan.states.map(({ value }) => value)]);

@@ -1,10 +1,11 @@
 import type { Plan } from '@eagre/backend';
 import { groupAlike } from './group-alike.ts';
 import { readNarrowGradients } from './narrow-gradients.ts';
+import { narrowNorms } from './narrow-norms.ts';
 import { pitchLines } from './pitched-lines.ts';
 import { type MakeOwn, type Tailoring, withoutDead } from './plans.ts';
 
-const passes: readonly Tailoring[] = [readNarrowGradients, pitchLines, groupAlike];
+const passes: readonly Tailoring[] = [readNarrowGradients, narrowNorms, pitchLines, groupAlike];
 
 /** A plan, and those in its branches and loops, with calls that only this backend has: what they compute is what it was. */
 export function tailored(plan: Plan, make: MakeOwn): Plan {

@@ -20,9 +20,10 @@ import {
   type GpuKernels,
   type Lowered,
   lowered,
+  type TensorInfo,
 } from './kernel.ts';
 import { acrossRow, combined, eachOf, launchRows, once, perRow } from './reduce.ts';
-import { floats, floatType, ofFloats } from './scalar-program.ts';
+import { floats, floatType, ofFloats, rounded } from './scalar-program.ts';
 
 /** A finite number near the values, from which they are measured; 0 where the first of them is none. */
 const levelOf = (name: string, first: string): string =>
@@ -353,7 +354,28 @@ function batchNormGrad({ inputs: [dy, x, scale], attrs }: Call): Lowered | undef
   };
 }
 
-/** Of layers, and of root mean squares, where nothing is subtracted. */
+/** What is read along the rows of x, as a buffer of its own dtype: what loads it for place k, and its value for a lane. */
+interface Along {
+  readonly type: string;
+  readonly load: (k: number) => string;
+  readonly value: (k: number, lane: number) => string;
+}
+
+function along(name: string, { dtype }: TensorInfo, x: DType, lanes: 1 | 2): Along {
+  if (dtype === x)
+    return {
+      type: columnType(x, lanes),
+      load: (k) => `let ${name}${k} = ${name}[i${k}];`,
+      value: (k, lane) => columnValue(`${name}${k}`, lane, x, lanes),
+    };
+  return {
+    type: floatType(dtype),
+    load: () => '',
+    value: (k, lane) => `${name}[i${k} * ${lanes}u + ${lane}u]`,
+  };
+}
+
+/** Of layers, and of root mean squares, where nothing is subtracted. Where x has 16 bits, all but y may be of float32. */
 function rowNorm(centered: boolean): (call: Call) => Lowered | undefined {
   return ({ inputs, outputs, attrs }) => {
     const [x] = inputs;
@@ -372,14 +394,19 @@ function rowNorm(centered: boolean): (call: Call) => Lowered | undefined {
     const sums = (of: (k: number, lane: number) => string): string =>
       `mine = 0.0; ${eachOf(load, (many) => `mine = mine + (${many.flatMap((k) => all.map((lane) => of(k, lane))).join(' + ')});`)}`;
     const from = (k: number, lane: number): string => `(${value('x', k, lane)} - center)`;
+    const [gamma, beta] = ['gamma', 'beta'].map((name, i) =>
+      (i === 0 ? scaled : shifted)
+        ? along(name, inputs[i === 0 || !scaled ? 1 : 2], x.dtype, lanes)
+        : undefined,
+    );
     const across = acrossRow(n / lanes);
     const program = perRow(
       {
         x: stored,
-        ...(scaled ? { gamma: stored } : {}),
-        ...(shifted ? { beta: stored } : {}),
+        ...(gamma && { gamma: gamma.type }),
+        ...(beta && { beta: beta.type }),
         y: `mut ${stored}`,
-        ...ofFloats(x.dtype, { ...(centered ? { mean: 'mut f32' } : {}), rstd: 'mut f32' }),
+        ...ofFloats(rstd.dtype, { ...(centered ? { mean: 'mut f32' } : {}), rstd: 'mut f32' }),
       },
       { epsilon: 'f32' },
       `let base = row * p.n; let size = f32(p.n * ${lanes}u);
@@ -388,8 +415,7 @@ function rowNorm(centered: boolean): (call: Call) => Lowered | undefined {
       let inverse = fRsqrt(square / size + p.epsilon);
       ${once(`${centered ? 'mean[row] = center;' : ''} rstd[row] = inverse;`)}
       ${eachOf(
-        (k) =>
-          `${load(k)} ${scaled ? `let gamma${k} = gamma[i${k}];` : ''} ${shifted ? `let beta${k} = beta[i${k}];` : ''}`,
+        (k) => `${load(k)} ${gamma?.load(k) ?? ''} ${beta?.load(k) ?? ''}`,
         (many) =>
           many
             .map(
@@ -397,7 +423,7 @@ function rowNorm(centered: boolean): (call: Call) => Lowered | undefined {
                 `y[base + i${k}] = ${columnStore(
                   all.map(
                     (lane) =>
-                      `${from(k, lane)} * inverse${scaled ? ` * ${value('gamma', k, lane)}` : ''}${shifted ? ` + ${value('beta', k, lane)}` : ''}`,
+                      `${from(k, lane)} * inverse${gamma ? ` * ${gamma.value(k, lane)}` : ''}${beta ? ` + ${beta.value(k, lane)}` : ''}`,
                   ),
                   x.dtype,
                 )};`,
@@ -411,11 +437,15 @@ function rowNorm(centered: boolean): (call: Call) => Lowered | undefined {
   };
 }
 
-function rowNormGrad(centered: boolean): (call: Call) => Lowered | undefined {
+/** @param summand whether the last input is added to dx, as rounded numbers are. */
+export function rowNormGrad(
+  centered: boolean,
+  summand = '',
+): (call: Pick<Call, 'inputs' | 'outputs'>) => Lowered | undefined {
   return ({ inputs, outputs }) => {
     const [dy, x] = inputs;
     const rstd = inputs[centered ? 3 : 2];
-    const scaled = inputs.length > (centered ? 4 : 3);
+    const scaled = inputs.length - (summand ? 1 : 0) > (centered ? 4 : 3);
     if (!fits(dy, x) || x.size === 0) return undefined;
     const n = x.size / rstd.size;
     const lanes = columnLanes(x.dtype, n);
@@ -423,10 +453,11 @@ function rowNormGrad(centered: boolean): (call: Call) => Lowered | undefined {
     const all = Array.from({ length: lanes }, (_, lane) => lane);
     const value = (name: string, k: number, lane: number): string =>
       columnValue(`${name}${k}`, lane, x.dtype, lanes);
+    const gamma = scaled ? along('gamma', inputs[centered ? 4 : 3], x.dtype, lanes) : undefined;
     const load = (k: number): string =>
-      `let dy${k} = dy[base + i${k}]; let x${k} = x[base + i${k}]; ${scaled ? `let gamma${k} = gamma[i${k}];` : ''}`;
+      `let dy${k} = dy[base + i${k}]; let x${k} = x[base + i${k}]; ${gamma?.load(k) ?? ''}`;
     const slopeOf = (k: number, lane: number): string =>
-      scaled ? `(${value('dy', k, lane)} * ${value('gamma', k, lane)})` : value('dy', k, lane);
+      gamma ? `(${value('dy', k, lane)} * ${gamma.value(k, lane)})` : value('dy', k, lane);
     const normal = (k: number, lane: number): string =>
       `((${value('x', k, lane)}${centered ? ' - center' : ''}) * inverse)`;
     const across = acrossRow(n / lanes);
@@ -434,8 +465,9 @@ function rowNormGrad(centered: boolean): (call: Call) => Lowered | undefined {
       {
         dy: stored,
         x: stored,
-        ...ofFloats(x.dtype, { ...(centered ? { mean: 'f32' } : {}), rstd: 'f32' }),
-        ...(scaled ? { gamma: stored } : {}),
+        ...ofFloats(rstd.dtype, { ...(centered ? { mean: 'f32' } : {}), rstd: 'f32' }),
+        ...(gamma && { gamma: gamma.type }),
+        ...(summand && { [summand]: stored }),
         dx: `mut ${stored}`,
       },
       {},
@@ -453,23 +485,28 @@ function rowNormGrad(centered: boolean): (call: Call) => Lowered | undefined {
       )}
       ${centered ? `mine = levels; ${combined('levelSum')} let level = levelSum / size;` : 'let level = 0.0;'}
       mine = slopes; ${combined('slopeSum')} let slope = slopeSum / size;
-      ${eachOf(load, (many) =>
-        many
-          .map(
-            (k) =>
-              `dx[base + i${k}] = ${columnStore(
-                all.map((lane) => `inverse * (${slopeOf(k, lane)} - level - ${normal(k, lane)} * slope)`),
-                x.dtype,
-              )};`,
-          )
-          .join('\n'),
+      ${eachOf(
+        (k) => `${load(k)} ${summand && `let ${summand}${k} = ${summand}[base + i${k}];`}`,
+        (many) =>
+          many
+            .map(
+              (k) =>
+                `dx[base + i${k}] = ${columnStore(
+                  all.map((lane) => {
+                    const made = `inverse * (${slopeOf(k, lane)} - level - ${normal(k, lane)} * slope)`;
+                    return summand ? `${value(summand, k, lane)} + ${rounded(made, x.dtype)}` : made;
+                  }),
+                  x.dtype,
+                )};`,
+            )
+            .join('\n'),
       )}`,
       across,
     );
     const given = inputs.map((_, i) => i);
     const out = inputs.length;
     const scratch: number[] = [];
-    const made = floatType(x.dtype);
+    const made = floatType(outputs[1].dtype);
     const params = columnSums(
       {
         n: rstd.size,
@@ -478,7 +515,7 @@ function rowNormGrad(centered: boolean): (call: Call) => Lowered | undefined {
         inputs: {
           dy: stored,
           x: stored,
-          ...ofFloats(x.dtype, { ...(centered ? { mean: 'f32' } : {}), rstd: 'f32' }),
+          ...ofFloats(rstd.dtype, { ...(centered ? { mean: 'f32' } : {}), rstd: 'f32' }),
         },
         operands: given.slice(0, centered ? 4 : 3),
         load: (k) =>

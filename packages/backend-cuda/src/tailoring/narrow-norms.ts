@@ -1,0 +1,110 @@
+// Layer normalization that reads and writes 16 bits, where casts stand around the one of float32.
+import {
+  dtypeOfValue,
+  type NumericDType,
+  type Plan,
+  type PlanCall,
+  type PlanTensor,
+  Uses,
+} from '@eagre/backend';
+import { gpuKernel, rowNormGrad } from '@eagre/gpu-kernels';
+import { isMadeBefore, type MakeOwn, narrowOf, programOfCall, readerOf, scaledCast } from './plans.ts';
+
+/** A call that stands for one and for the call that reads its first result. */
+interface Joined {
+  readonly call: PlanCall;
+  readonly takes: number;
+}
+
+export function narrowNorms(plan: Plan, make: MakeOwn): Plan {
+  const uses = new Uses(plan);
+  const gone = new Set<number>();
+  const calls = plan.calls.map((call, at) => {
+    const joined =
+      call.kernel === 'LayerNorm'
+        ? forward(plan, uses, call, at, make)
+        : call.kernel === 'LayerNormGrad'
+          ? backward(plan, uses, call, at, make)
+          : undefined;
+    if (joined === undefined) return call;
+    gone.add(joined.takes);
+    return joined.call;
+  });
+  return { ...plan, calls: calls.filter((_, at) => !gone.has(at)) };
+}
+
+function forward(plan: Plan, uses: Uses, call: PlanCall, at: number, make: MakeOwn): Joined | undefined {
+  const { attrs, name } = call;
+  const [x, ...vectors] = call.inputs;
+  const [y, ...statistics] = call.outputs;
+  const narrow = narrowOf(plan, uses, x, at);
+  const rounded = narrow && roundedIn(plan, uses, y, narrow.dtype);
+  if (narrow === undefined || rounded === undefined || rounded.summand !== undefined) return undefined;
+  const inputs = [narrow, ...vectors];
+  const outputs = [rounded.output, ...statistics];
+  const kernel = gpuKernel('LayerNorm', [narrow.dtype as NumericDType]);
+  const made = kernel?.lower({ inputs, outputs, attrs, same: () => false });
+  return made && { call: make({ inputs, outputs, name }, 'LayerNorm', made), takes: rounded.at };
+}
+
+function backward(plan: Plan, uses: Uses, call: PlanCall, at: number, make: MakeOwn): Joined | undefined {
+  const [dy, x, ...rest] = call.inputs;
+  const [dx, ...sums] = call.outputs;
+  const narrow = [dy, x]
+    .map((wide) => narrowOf(plan, uses, wide, at))
+    .filter((tensor) => tensor !== undefined);
+  const [first, second] = narrow;
+  if (second === undefined || first?.dtype !== second.dtype) return undefined;
+  const rounded = roundedIn(plan, uses, dx, first.dtype);
+  if (rounded === undefined) return undefined;
+  const { summand, output } = rounded;
+  if (summand !== undefined && !isMadeBefore(uses, summand.value, at)) return undefined;
+  const inputs = [...narrow, ...rest, ...(summand === undefined ? [] : [summand])];
+  const outputs = [output, ...sums];
+  const made = rowNormGrad(true, summand && 'more')({ inputs, outputs });
+  return (
+    made && { call: make({ inputs, outputs, name: call.name }, 'LayerNormGrad', made), takes: rounded.at }
+  );
+}
+
+/** The call that rounds a result and does nothing else with it, or adds what has 16 bits too. */
+function roundedIn(
+  plan: Plan,
+  uses: Uses,
+  wide: PlanTensor,
+  dtype: PlanTensor['dtype'],
+): { at: number; output: PlanTensor; summand: PlanTensor | undefined } | undefined {
+  const reader = readerOf(plan, uses, wide.value);
+  if (reader === undefined || reader.call.outputs.length !== 1) return undefined;
+  const { call, at } = reader;
+  const [made] = call.outputs;
+  if (made.dtype !== dtype || uses.writers[made.value].length !== 1) return undefined;
+  const output = { ...made, shape: wide.shape };
+  const cast = scaledCast(call);
+  if (cast !== undefined) return cast.factor === undefined ? { at, output, summand: undefined } : undefined;
+  const summand = summandOf(call, wide, dtype);
+  return summand && { at, output, summand };
+}
+
+/** What a call adds to a rounded input, as separate calls of 16 bits do. */
+function summandOf(call: PlanCall, wide: PlanTensor, dtype: PlanTensor['dtype']): PlanTensor | undefined {
+  const program = programOfCall(call);
+  if (program?.inputs.length !== 2) return undefined;
+  const { instrs, outputs } = program;
+  /** The value that a cast to a dtype is of; undefined for all else. */
+  const castOf = (id: number | undefined, to: PlanTensor['dtype']): number | undefined => {
+    const instr = id === undefined ? undefined : instrs[id - 2];
+    return instr?.op === 'cast' && instr.dtype === to ? instr.args[0] : undefined;
+  };
+  const sum = castOf(outputs[0], dtype);
+  const { op, args } = (sum === undefined ? undefined : instrs[sum - 2]) ?? {};
+  if (op !== 'add' || args === undefined) return undefined;
+  const own = call.inputs.findIndex(({ value }) => value === wide.value);
+  const summand = call.inputs[1 - own];
+  const isOwn = (id: number): boolean => castOf(castOf(id, 'float32'), dtype) === own;
+  const isOther = (id: number): boolean => castOf(id, 'float32') === 1 - own;
+  const [a, b] = args;
+  if (!(isOwn(a) && isOther(b)) && !(isOwn(b) && isOther(a))) return undefined;
+  if (dtypeOfValue(program, 1 - own) !== dtype || summand.size !== wide.size) return undefined;
+  return { ...summand, shape: wide.shape };
+}
