@@ -146,7 +146,7 @@ std::unique_ptr<Product> Products::find(const ProductShape& shape) const {
   describe(kEpilogue, epilogue == 0 ? uint32_t{kEpilogueNone} : epilogue);
   if (has_bias) describe(kBiasPointer, uint64_t{kSomewhere + alignment});
 
-  const auto lay_out = [&](LtLayout* layout, uint64_t down, uint64_t across, uint64_t stride) {
+  const auto lay_out = [&, type = type, batches = batches](LtLayout* layout, uint64_t down, uint64_t across, uint64_t stride) {
     lt.check(lt.MatrixLayoutCreate(layout, type_of(type), down, across, static_cast<int64_t>(down)), "MatrixLayoutCreate");
     const int32_t count = static_cast<int32_t>(batches);
     const int64_t step = static_cast<int64_t>(stride);

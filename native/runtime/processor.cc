@@ -23,7 +23,7 @@ constexpr uint32_t bit(int n) { return uint32_t{1} << n; }
 constexpr uint32_t kFma = bit(12), kSse42 = bit(20), kPopcnt = bit(23), kOsxsave = bit(27), kAvx = bit(28), kF16c = bit(29);
 constexpr uint32_t kBmi1 = bit(3), kAvx2 = bit(5), kBmi2 = bit(8);
 constexpr uint32_t kAvx512 = bit(16) | bit(17) | bit(30) | bit(31);  // F, DQ, BW, VL
-constexpr uint32_t kWideRegisters = 0x06, kAvx512Registers = 0xe0;
+constexpr uint32_t kWideRegisters = 0x06;
 
 bool has(uint32_t flags, uint32_t wanted) { return (flags & wanted) == wanted; }
 
@@ -56,6 +56,7 @@ Processor ask() {
   // macOS saves the registers of AVX-512 for threads that have used one, and does not show them before.
   found.avx512 = found.avx2 && has(b, kAvx512);
 #else
+  constexpr uint32_t kAvx512Registers = 0xe0;
   found.avx512 = found.avx2 && has(b, kAvx512) && has(saved, kAvx512Registers);
 #endif
 #if defined(EAGRE_AMX)

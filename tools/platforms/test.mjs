@@ -1,7 +1,8 @@
 // Builds the addons for other platforms, reads what their files say, and runs them where this machine can: node tools/platforms/test.mjs [TARGET…]
-// [--only PATTERN] [--report FILE] [--built] [--into FOLDER]  All platforms unless some are named; of the tests those whose names match. At the end
-// stands what ran, what did not, and why. The report has the numbers of tests as vitest's has. With --built the addons are those that lie in
-// native/platforms. With --into nothing runs here: the folder has a folder for each platform, to run `node program.mjs` in elsewhere.
+// [--only PATTERN] [--report FILE] [--built] [--into FOLDER] [--others]  All platforms unless some are named; of the tests those whose names match. At
+// the end stands what ran, what did not, and why. The report has the numbers of tests as vitest's has. With --built the addons are those that lie in
+// native/platforms. With --into nothing runs here: the folder has a folder for each platform, to run `node program.mjs` in elsewhere. With --others the
+// sources are also compiled for the platforms that are not named, warnings being errors; each counts as a test.
 import {
   copyFileSync,
   existsSync,
@@ -16,10 +17,10 @@ import { join } from 'node:path';
 import { argv, exit } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { bundle } from '../gpu/pack.mjs';
-import { build } from './build.mjs';
+import { build, compile } from './build.mjs';
 import { demands, mistakes } from './check.mjs';
 import { runOn, runtimeHere } from './runtimes.mjs';
-import { targets, targetsNamed } from './targets.mjs';
+import { own, targets, targetsNamed } from './targets.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const words = argv.slice(2);
@@ -28,12 +29,12 @@ const option = (name) => {
   return at < 0 ? undefined : words.splice(at, 2)[1];
 };
 const [only, report, into] = [option('--only'), option('--report'), option('--into')];
-const built = words.includes('--built');
-if (built) words.splice(words.indexOf('--built'), 1);
+const flag = (name) => words.includes(name) && words.splice(words.indexOf(name), 1).length > 0;
+const [built, others] = [flag('--built'), flag('--others')];
 const named = words.length === 0 ? [Object.keys(targets)] : words.map(targetsNamed);
 if (named.includes(undefined)) {
   console.error(
-    `Usage: pnpm test:platforms [--only PATTERN] [--report FILE] [--built] [--into FOLDER] [TARGET…], each one of all, ${Object.keys(targets).join(', ')}`,
+    `Usage: pnpm test:platforms [--only PATTERN] [--report FILE] [--built] [--into FOLDER] [--others] [TARGET…], each one of all, ${Object.keys(targets).join(', ')}`,
   );
   exit(2);
 }
@@ -43,6 +44,10 @@ process.on('exit', () => rmSync(work, { recursive: true, force: true }));
 await bundle(join(work, 'program.mjs'), join(root, 'tools/platforms/program.mjs'));
 const rows = [];
 for (const target of named.flat()) rows.push({ target, ...test(target) });
+if (others)
+  // This machine's own compiler has built those of its platform.
+  for (const target of Object.keys(targets))
+    if (target !== own && !named.flat().includes(target)) rows.push({ target, ...(await compiled(target)) });
 if (report !== undefined) {
   const sum = (what) =>
     rows.reduce((n, { tests }) => n + Number(new RegExp(`(\\d+) ${what}`).exec(tests)?.[1] ?? 0), 0);
@@ -56,7 +61,19 @@ console.table(Object.fromEntries(rows.map(({ target, ...row }) => [target, row])
 exit(rows.every(({ file, tests }) => isWell(file, tests)) ? 0 : 1);
 
 function isWell(file, tests) {
-  return file.startsWith('as promised') && !tests.startsWith('FAILED');
+  return /^(?:as promised|not built)/.test(file) && !tests.startsWith('FAILED');
+}
+
+/** What the table says of a platform whose addons are not built. */
+async function compiled(target) {
+  try {
+    const { files, wrong } = await compile(target);
+    for (const text of wrong) console.error(text);
+    const tests = wrong.length > 0 ? `FAILED: ${wrong.length} of ${files} files` : '1 passed';
+    return { file: `not built: ${files} files compiled`, tests };
+  } catch (error) {
+    return { file: error.message, tests: 'FAILED: not compiled' };
+  }
 }
 
 /** What the table says of a platform. */
