@@ -45,6 +45,14 @@ describe('the addon', () => {
     };
     expect(() => loadEngine('linux-x64', missing)).toThrow(/apt-get install libgloo-dev.*not built/);
   });
+  it('says which systems have what its libraries ask for', () => {
+    const old = (): never => {
+      throw new Error("/lib/libc.so.6: version `GLIBC_2.34' not found (required by libgloo.so.0)\nmore");
+    };
+    expect(() => loadEngine('linux-arm64', old)).toThrow(
+      /needs glibc 2\.34 .*\(Debian 12, Ubuntu 22\.04\): .*GLIBC_2\.34/,
+    );
+  });
 });
 
 // They wait more than they compute. On one machine `AUTO` is memory that they share, `RING` Gloo. The GPUs of `NCCL` are played by the processor.
