@@ -19,6 +19,7 @@ const entry = files(
   // Of native kernels Node reads the index in its place.
   ...(name === 'backend-native' ? [] : ['here']),
   'elsewhere',
+  'open',
   'node-hooks',
   'specs',
   ...(name === 'core' ? ['image'] : []),

@@ -1,5 +1,5 @@
 // Kernels of WebAssembly where there is no Node: in pages, and at the edge. The packages are packed as for publishing.
-import { existsSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
@@ -19,6 +19,11 @@ const { backend } = tf.zeros([1]);
 const outcome = [backend.name, backend.threads?.() > 1, backend.description.includes('relaxed SIMD'), history.loss.at(-1) < history.loss[0], double(tf.constant([1, 2])).array()];
 `;
 
+const pages: Readonly<Record<string, string>> = {
+  '/': '<script type="module" src="/page.js"></script>',
+  '/script': '<script src="/script.js"></script>',
+};
+
 describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
   let project: string;
 
@@ -32,6 +37,8 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
     /** Of the next page. */
     let headers: Readonly<Record<string, string>> = {};
     let missing: RegExp | undefined;
+    /** Warnings of the last page. */
+    let warnings: string[] = [];
 
     beforeAll(async () => {
       const entry = write(
@@ -48,6 +55,27 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
         document.body.append(shown);`,
       );
       const outDir = join(project, 'page');
+      const script = write(
+        project,
+        'script.js',
+        `import * as tf from 'eagre';
+        import { openWasm } from '@eagre/backend-wasm/open';
+        const sources = {
+          text: () => '/eagre.wasm',
+          url: () => new URL('/eagre.wasm', location.href),
+          bytes: async () => (await fetch('/eagre.wasm')).arrayBuffer(),
+          module: () => WebAssembly.compileStreaming(fetch('/eagre.wasm')),
+        };
+        (async () => {
+          const before = tf.zeros([1]).backend.name;
+          const module = await sources[location.hash.slice(1)]();
+          await openWasm({ module });
+          ${program}
+          const shown = document.createElement('pre');
+          shown.textContent = JSON.stringify({ before, outcome });
+          document.body.append(shown);
+        })();`,
+      );
       await viteBuild({
         root: project,
         configFile: false,
@@ -58,11 +86,22 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
           rollupOptions: { input: entry, output: { entryFileNames: 'page.js' } },
         },
       });
+      await esbuild.build({
+        entryPoints: [script],
+        outfile: join(outDir, 'script.js'),
+        bundle: true,
+        format: 'iife',
+        platform: 'browser',
+        // It tells that a script does not know its own URL.
+        logLevel: 'error',
+      });
+      copyFileSync(join(project, 'node_modules/@eagre/backend-wasm/eagre.wasm'), join(outDir, 'eagre.wasm'));
       const types: Record<string, string> = { '.js': 'text/javascript', '.wasm': 'application/wasm' };
       server = createServer(({ url = '' }, response) => {
-        if (url === '/') {
+        const page = pages[url];
+        if (page !== undefined) {
           response.writeHead(200, { 'content-type': 'text/html', ...headers });
-          response.end('<!doctype html><script type="module" src="/page.js"></script>');
+          response.end(`<!doctype html><body>${page}`);
           return;
         }
         const file = join(outDir, url);
@@ -81,13 +120,17 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
       server?.close();
     });
 
-    const load = async (given: Readonly<Record<string, string>>, hash = ''): Promise<unknown> => {
+    const load = async (given: Readonly<Record<string, string>>, path = '/'): Promise<unknown> => {
       headers = given;
+      warnings = [];
       const page = await browser.newPage();
       page.setDefaultTimeout(240_000);
       const wrong: string[] = [];
       page.on('pageerror', (error) => wrong.push(String(error)));
-      await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/${hash}`);
+      page.on('console', (message) => {
+        if (message.type() === 'warning') warnings.push(message.text());
+      });
+      await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`);
       // Where a policy forbids to evaluate texts, Playwright can only look.
       const text = await page
         .locator('pre')
@@ -109,7 +152,8 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
     };
 
     test('that is isolated, with threads', async () => {
-      expect(await load(isolated, '#threads')).toEqual({ outcome: trained('wasm', true) });
+      expect(await load(isolated, '/#threads')).toEqual({ outcome: trained('wasm', true) });
+      expect(warnings).toEqual([]);
     });
     test('that is not, on one thread', async () => {
       expect(await load({})).toEqual({ outcome: trained('wasm', false) });
@@ -125,6 +169,9 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
         outcome: trained('js', false),
         wasmUnavailable: expect.stringMatching(/content security policy.*'wasm-unsafe-eval'/),
       });
+      expect(warnings).toEqual([
+        expect.stringMatching(/those in JavaScript run instead.*'wasm-unsafe-eval'/),
+      ]);
     });
     test('whose module is not there, in JavaScript, and it says why', async () => {
       missing = /\.wasm$/;
@@ -133,6 +180,7 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
           outcome: trained('js', false),
           wasmUnavailable: expect.stringMatching(/eagre.*\.wasm: 404/),
         });
+        expect(warnings).toEqual([expect.stringMatching(/those in JavaScript run instead.*\.wasm: 404/)]);
       } finally {
         missing = undefined;
       }
@@ -145,6 +193,17 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
         missing = undefined;
       }
     });
+
+    test.each(['text', 'url', 'bytes', 'module'])(
+      'that is one script, and opens a module: %s',
+      async (as) => {
+        expect(await load({}, `/script#${as}`)).toEqual({
+          before: 'js',
+          outcome: trained('wasm', false, false),
+        });
+        expect(warnings).toEqual([]);
+      },
+    );
   });
 
   const modules = ['@eagre/backend-wasm/eagre.wasm', '@eagre/backend-wasm/eagre-relaxed.wasm'];
@@ -199,6 +258,7 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
 
   test('at the edge, as the guide has it', async () => {
     const guide = readFileSync(new URL('../../../docs/install.md', import.meta.url), 'utf8');
-    expect(await answerOf(/```javascript\n(.*?)```/s.exec(guide)?.[1] as string)).toEqual([2, 4]);
+    const atEdge = guide.split(/```(?:javascript)?\n/).find((text) => text.includes('export default'));
+    expect(await answerOf(atEdge as string)).toEqual([2, 4]);
   });
 });

@@ -85,9 +85,12 @@ export function notOpened(error: unknown): Opened {
   throw error;
 }
 
-/** Where this package's modules are. @throws UnavailableError at the edge. Threads need memory that they share, which pages have where they are isolated from others. */
+/** Whether modules know their own URL: at the edge they do not, and neither do those that a bundler has made one script of. */
+export const saysWhere = (): boolean => URL.canParse('..', import.meta.url);
+
+/** Where this package's modules are. @throws UnavailableError where nobody knows. Threads need memory that they share, which pages have where they are isolated from others. */
 export function ownModules(): { readonly kernels: URL; readonly relaxed: URL } {
-  if (!URL.canParse('..', import.meta.url))
+  if (!saysWhere())
     throw new UnavailableError(
       'this host does not say where modules are: give it to openWasm({ module })',
       'openWasm',
@@ -134,8 +137,8 @@ function threadsOf(given: unknown): number {
 const isModule = (value: unknown): boolean =>
   typeof value === 'object' && Object.prototype.toString.call(value) === '[object WebAssembly.Module]';
 
-// A text of its own: bundlers look for files in what stands beside `import.meta.url`.
-const base = (): string => `${import.meta.url}`;
+/** What URLs are relative to: this module, else the page. A text of its own: bundlers look for files in what stands beside `import.meta.url`. */
+const base = (): string | undefined => (saysWhere() ? `${import.meta.url}` : globalThis.location?.href);
 
 function checkSource(name: string, given: unknown): void {
   if (isModule(given) || given instanceof ArrayBuffer || ArrayBuffer.isView(given)) return;

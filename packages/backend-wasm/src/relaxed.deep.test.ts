@@ -9,7 +9,7 @@ import {
 } from '@eagre/backend';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openWasm } from './index.ts';
-import { usesRelaxedSimd } from './open.ts';
+import { usesRelaxedSimd } from './opening.ts';
 
 const at = (name: string): URL => new URL(`../${name}`, import.meta.url);
 const file = (name: string): Uint8Array<ArrayBuffer> => Uint8Array.from(readFileSync(at(name)));
