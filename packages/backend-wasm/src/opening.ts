@@ -48,12 +48,12 @@ export async function openWasm(options: WasmOptions = {}): Promise<Backend> {
   if (relaxed !== undefined) checkSource('relaxed', relaxed);
   const count = threadsOf(threads);
   const own = module === undefined ? ownModules() : undefined;
-  const products = (): Promise<WebAssembly.Module | undefined> | undefined => {
-    if (!usesRelaxedSimd()) return undefined;
-    if (relaxed !== undefined) return compiled(relaxed);
-    return own && compiled(own.relaxed).catch(withoutRelaxed);
-  };
-  const [kernels, fused] = await Promise.all([compiled(own?.kernels ?? (module as WasmSource)), products()]);
+  const source = relaxed ?? own?.relaxed;
+  const products = source !== undefined && usesRelaxedSimd() ? compiled(source) : undefined;
+  // Where there are no kernels, nobody asks for their products.
+  products?.catch(() => undefined);
+  const kernels = await compiled(own?.kernels ?? (module as WasmSource));
+  const fused = await (relaxed === undefined ? products?.catch(withoutRelaxed) : products);
   return openModules({ kernels, relaxed: fused }, count);
 }
 
