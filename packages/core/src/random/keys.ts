@@ -21,7 +21,7 @@ import { type AlgorithmOptions, seedTensor, statelessUniform } from './stateless
 import { binomialOp, categoricalOp, drawn, gammaOp, keyAndCounter, poissonOp } from './stateless-ops.ts';
 
 /** Integers of all bits of a dtype. */
-const words = (shape: readonly Dim[], seed: Tensor, dtype: DType, options: AlgorithmOptions): Tensor =>
+const wordsFor = (shape: readonly Dim[], seed: Tensor, dtype: DType, options: AlgorithmOptions): Tensor =>
   statelessUniform(toShape(shape), seed, { minval: null, maxval: null, dtype, alg: options.alg ?? null });
 
 /** A seed made of another one and a number, [2], of the number's dtype: for each number another. */
@@ -39,7 +39,7 @@ export const foldIn: NamedFunction<
     if (!isInteger(n.dtype) || n.rank !== 0)
       throw new InvalidArgumentError(`data must be an integer, got ${n.dtype} ${showShape(n.shape)}`, op);
     const dtype = n.dtype.endsWith('32') || n.dtype.endsWith('64') ? n.dtype : 'int32';
-    return stack([words([], seedTensor(seed, op), dtype, options), n.cast(dtype)]);
+    return stack([wordsFor([], seedTensor(seed, op), dtype, options), n.cast(dtype)]);
   },
 );
 
@@ -56,7 +56,7 @@ export const split: NamedFunction<
     const op = 'random.split';
     checkShape([num as number], op);
     const own = seedTensor(seed, op);
-    return words([num as Dim, 2], own, own.dtype, options);
+    return wordsFor([num as Dim, 2], own, own.dtype, options);
   },
 );
 

@@ -64,7 +64,7 @@ export abstract class CompositeSpec extends Composite {
 defineMethods(CompositeSpec.prototype, 'TypeSpec', specMethods);
 isSpecClass(CompositeSpec);
 
-const isSpec = (part: unknown): boolean => part instanceof TensorSpec;
+const isTensorSpec = (part: unknown): boolean => part instanceof TensorSpec;
 
 interface RaggedOptions {
   readonly shape?: PartialShape | null;
@@ -145,7 +145,7 @@ export class RaggedTensorSpec extends CompositeSpec {
     return `RaggedTensor<${new Array<null>(this.raggedRank).fill(null).map(String).join(',')}>`;
   }
   withParts(parts: readonly unknown[]): unknown {
-    if (parts.every(isSpec)) return raggedSpec(parts as readonly TensorSpec[]);
+    if (parts.every(isTensorSpec)) return raggedSpec(parts as readonly TensorSpec[]);
     const [values, ...splits] = parts;
     return splits.reduceRight((inner, s) => makeRagged(inner as never, s as never), values);
   }
@@ -198,7 +198,7 @@ export class SparseTensorSpec extends CompositeSpec {
     return 'SparseTensor';
   }
   withParts(parts: readonly unknown[]): unknown {
-    if (parts.every(isSpec)) return this;
+    if (parts.every(isTensorSpec)) return this;
     return makeSparse(parts[0] as never, parts[1] as never, parts[2] as never);
   }
   /** The spec of a sparse tensor. */
@@ -249,7 +249,7 @@ export class IndexedSlicesSpec extends CompositeSpec {
     return 'IndexedSlices<>';
   }
   withParts(parts: readonly unknown[]): unknown {
-    if (parts.every(isSpec)) return this;
+    if (parts.every(isTensorSpec)) return this;
     return new IndexedSlices(parts[0] as never, parts[1] as never, parts[2] as never);
   }
   override toString(): string {

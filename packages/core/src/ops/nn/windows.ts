@@ -70,7 +70,7 @@ export function withChannelsLast<O extends FormatOption>(
   return transpose(y, [0, rank + 1, ...axes.slice(1, -1)]);
 }
 
-const words = ['', '', ' or two of them', ' or three of them'];
+const multiples = ['', '', ' or two of them', ' or three of them'];
 const axesOf = ['', '[n, w, c]', '[n, h, w, c]', '[n, d, h, w, c]'];
 const sides = [
   '',
@@ -97,7 +97,7 @@ export function perDirection(value: Sizes, rank: number, what: string, op: strin
   if (list.length === 1) list = new Array<number>(rank).fill(list[0]);
   if (list.length !== rank || !list.every((n) => Number.isSafeInteger(n) && n >= 1)) {
     throw new InvalidArgumentError(
-      `${what} must be an integer of at least 1${words[rank]}, got ${show(value)}`,
+      `${what} must be an integer of at least 1${multiples[rank]}, got ${show(value)}`,
       op,
     );
   }

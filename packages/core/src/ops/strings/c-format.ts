@@ -31,7 +31,7 @@ function scaled(x: number, places: number): bigint {
  * Whether |x|, times 10^places and rounded by the platform, which writes all digits exactly, is as C rounds it: they differ where x lies in the middle.
  * Twice the product is then an odd integer, which a product of two exact numbers gives exactly as long as it is that small.
  */
-function isPlain(x: number, places: number): boolean {
+function isFixedExact(x: number, places: number): boolean {
   const power = POWERS[Math.abs(places)];
   if (power === undefined) return false;
   const twice = places < 0 ? (2 * x) / power : x * (2 * power);
@@ -61,7 +61,7 @@ function sixPlaces(x: number): string {
 /** `%.<precision>f` of |x|. */
 function fixed(x: number, precision: number): string {
   if (precision === 6 && x < 2 ** 31 && Math.fround(x) === x) return sixPlaces(x);
-  if (isPlain(x, precision)) return x.toFixed(precision);
+  if (isFixedExact(x, precision)) return x.toFixed(precision);
   const digits = String(scaled(x, precision)).padStart(precision + 1, '0');
   return precision === 0 ? digits : `${digits.slice(0, -precision)}.${digits.slice(-precision)}`;
 }
@@ -73,7 +73,7 @@ function scientific(x: number, precision: number): readonly [digits: string, pow
   const e = written.indexOf('e');
   const found = Number(written.slice(e + 1));
   // The power of x itself is the one before where it is rounded up to another one.
-  if (isPlain(x, precision - found) && isPlain(x, precision - found + 1))
+  if (isFixedExact(x, precision - found) && isFixedExact(x, precision - found + 1))
     return [precision === 0 ? written[0] : written[0] + written.slice(2, e), found];
   let power = Number(x.toExponential(20).split('e')[1]);
   let digits = String(scaled(x, precision - power));

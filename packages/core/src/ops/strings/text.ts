@@ -145,8 +145,8 @@ export const substr: NamedFunction<
     const places = [integersIn(pos, 'pos'), integersIn(len, 'len')];
     return onKnown('Substr', [toStrings(input, 'input', 'Substr'), ...places], (x, from, count) => {
       const shape = broadcastShapes(broadcastShapes(x.shape, from.shape, 'Substr'), count.shape, 'Substr');
-      const begins = integersOf(from, shape);
-      const lengths = integersOf(count, shape);
+      const begins = integersFor(from, shape);
+      const lengths = integersFor(count, shape);
       const source = sameShape(x.shape, shape) ? x : broadcastTo(x, shape);
       const texts = textsOf(source);
       const parts = new Array<string>(texts.length);
@@ -170,7 +170,7 @@ export const substr: NamedFunction<
 );
 
 /** Integers as numbers: one for all, or one for each element of a shape. */
-function integersOf(x: Tensor, shape: Shape): ArrayLike<number> {
+function integersFor(x: Tensor, shape: Shape): ArrayLike<number> {
   const values = hostValues(x.size === 1 ? x : broadcastTo(x, shape)) as ArrayLike<number | bigint>;
   return x.dtype === 'int64' || x.dtype === 'uint64'
     ? Array.from(values, Number)
