@@ -97,7 +97,7 @@ function folderNode(
     const path = paths[index];
     const bytes = new Uint8Array(nodeBuiltin('node:fs').readFileSync(path));
     return after(decoded(decoder, bytes, path, what), (tensor) =>
-      labels === null ? tensor : [tensor, labelOf(labels[index], mode, classNames.length)],
+      labels === null ? tensor : [tensor, labelsOf([labels[index]], mode, classNames.length, [])],
     );
   };
   const numbers = new ShuffledListNode('Files', paths.length, seed, new TensorSpec([], 'int32'), (i) =>
@@ -111,19 +111,14 @@ function folderNode(
   };
   const { recipe } = decoder;
   if (recipe === undefined) return new MapNode(numbers, element, options);
-  const classes = classNames.length;
+  const ofBatch = (those: readonly number[]): Tensor => {
+    const found = those.map((i) => (labels as readonly number[])[i]);
+    return labelsOf(found, mode, classNames.length, [found.length]);
+  };
   return new PicturesNode(numbers, element, options, {
     paths,
     recipe,
-    labels:
-      labels === null
-        ? null
-        : (those) =>
-            labelsOf(
-              those.map((i) => labels[i]),
-              mode,
-              classes,
-            ),
+    labels: labels === null ? null : ofBatch,
   });
 }
 
@@ -145,18 +140,17 @@ function labelSpec(mode: FolderOptions['labelMode'], classes: number): TensorSpe
   return new TensorSpec([mode === 'binary' ? 1 : classes], 'float32');
 }
 
-function labelOf(label: number, mode: FolderOptions['labelMode'], classes: number): Tensor {
-  if (mode === 'int' || mode === undefined) return constant(label, 'int32');
-  if (mode === 'binary') return constant(Float32Array.of(label));
-  return constant(Float32Array.from({ length: classes }, (_, i) => (i === label ? 1 : 0)));
-}
-
-/** Labels of a batch. */
-function labelsOf(labels: readonly number[], mode: FolderOptions['labelMode'], classes: number): Tensor {
-  const count = labels.length;
-  if (mode === 'int' || mode === undefined) return constant(Int32Array.from(labels));
-  if (mode === 'binary') return constant({ data: Float32Array.from(labels), shape: [count, 1] });
-  const data = new Float32Array(count * classes);
+/** @param leading the sizes that labels are listed in: none of a file, their number of a batch. */
+function labelsOf(
+  labels: readonly number[],
+  mode: FolderOptions['labelMode'],
+  classes: number,
+  leading: readonly number[],
+): Tensor {
+  if (mode === 'int' || mode === undefined)
+    return constant({ data: Int32Array.from(labels), shape: leading });
+  if (mode === 'binary') return constant({ data: Float32Array.from(labels), shape: [...leading, 1] });
+  const data = new Float32Array(labels.length * classes);
   for (const [row, label] of labels.entries()) data[row * classes + label] = 1;
-  return constant({ data, shape: [count, classes] });
+  return constant({ data, shape: [...leading, classes] });
 }

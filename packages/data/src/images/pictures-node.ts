@@ -44,7 +44,7 @@ export class PicturesNode extends MapNode {
     options: MapOptions,
     files: Files,
   ) {
-    super(input, fn as (...args: never[]) => unknown, { ...options, isFresh: true });
+    super(input, fn as (...args: never[]) => unknown, options);
     this.#files = files;
   }
 
