@@ -30,6 +30,7 @@ import type { KernelImages } from './kernel-images.ts';
 import { CudaKernels } from './kernels.ts';
 import { LibraryProducts } from './library-products.ts';
 import { Stream } from './stream.ts';
+import type { MakeOwn } from './tailoring/plans.ts';
 import { tailored } from './tailoring/tailor.ts';
 
 /** What dispatches of kernels in CUDA C++ need. */
@@ -89,7 +90,7 @@ export class CudaBackend extends DispatchingBackend {
   }
 
   tailor(plan: Plan): Plan {
-    return tailored(plan, (call, title, made) => {
+    const make: MakeOwn = (call, title, made) => {
       let inputs: readonly TensorRef[] | undefined;
       let tensors: readonly TensorRef[] = [];
       const run: Kernel = (given, outputs) => {
@@ -99,7 +100,12 @@ export class CudaBackend extends DispatchingBackend {
         if (placement.synchronous) this.allocator.synchronize();
       };
       return { ...call, kernel: 'Own', own: { title, run }, attrs: {} };
-    });
+    };
+    const runs = ({ dispatches }: Instead): boolean => {
+      const { tensorFloat32, areThere } = this.#needsOf(dispatches.filter((each) => 'program' in each));
+      return areThere && !tensorFloat32;
+    };
+    return tailored(plan, make, { capability: this.#capability, runs });
   }
 
   /** Launches of a straight plan become graphs, unless `EAGRE_CUDA_GRAPHS` is 0. */
@@ -159,7 +165,7 @@ export class CudaBackend extends DispatchingBackend {
     if (made === undefined) return undefined;
     for (; made !== undefined; made = made.withoutMaps) {
       let needs = this.#needs.get(made);
-      if (needs === undefined) this.#needs.set(made, (needs = this.#needsOf(made)));
+      if (needs === undefined) this.#needs.set(made, (needs = this.#needsOf(made.dispatches)));
       if (needs.tensorFloat32 && !placement.tensorFloat32) return undefined;
       if (needs.areThere) return made;
     }
@@ -178,7 +184,7 @@ export class CudaBackend extends DispatchingBackend {
     return known.address;
   }
 
-  #needsOf({ dispatches }: CudaDispatches): Needs {
+  #needsOf(dispatches: readonly CudaDispatch[]): Needs {
     const own = dispatches.flatMap(({ program }) => ('print' in program ? [program] : []));
     return {
       tensorFloat32: own.some((program) => program.isTensorFloat32),

@@ -366,4 +366,76 @@ describe.skipIf(!isTested)('plans of the backend of CUDA', () => {
     };
     expect(callsOf(check(make, 0.03, 0.03), /^LayerNorm\(/)[0]).toContain('= LayerNorm(%');
   });
+
+  /** Attention of a third each of what a product makes. */
+  const attention =
+    (
+      dtype: Half,
+      [batch, time, heads, width]: readonly [number, number, number, number],
+      options: {
+        readonly isCausal?: boolean;
+        readonly hasMask?: boolean;
+        readonly order?: readonly number[];
+      } = {},
+      more: (parts: readonly tf.Tensor[]) => readonly tf.Tensor[] = () => [],
+    ): Make =>
+    () => {
+      const deep = 6;
+      const weight = new tf.Variable(quarters([deep, 3 * heads * width], 2).mul(0.25));
+      const x = quarters([batch, time, deep], 4).cast(dtype);
+      const mask = options.hasMask ? quarters([batch, 1, time, time], 5).greater(-0.75) : undefined;
+      const target = quarters([batch, time, heads, width], 1);
+      return () => {
+        const tape = new tf.GradientTape();
+        let results: readonly tf.Tensor[] = [];
+        let seen!: tf.Tensor;
+        const loss = tape.record(() => {
+          const all = tf.split(tf.matmul(x, weight.cast(dtype)), 3, -1) as tf.Tensor[];
+          const parts = (options.order ?? [0, 1, 2]).map((i) => all[i]!.reshape([batch, time, heads, width]));
+          results = more(parts);
+          const [q, k, v] = parts as [tf.Tensor, tf.Tensor, tf.Tensor];
+          seen = tf.nn.scaledDotProductAttention(q, k, v, {
+            isCausal: options.isCausal ?? false,
+            timeFirst: true,
+            ...(mask && { mask }),
+          });
+          return tf.addN([
+            seen.cast('float32').mul(target).sum(),
+            ...results.map((r) => r.cast('float32').sum()),
+          ]);
+        });
+        return [loss, seen, ...(tape.gradient(loss, [weight]) as tf.Tensor[]), ...results];
+      };
+    };
+  const ATTENTION = /^ScaledDotProductAttention/;
+  const MOVES = /^(Slice|Concat)/;
+
+  it('attention reads its thirds where they lie, and writes their gradients where they are read', () => {
+    for (const [dtype, sizes, options] of [
+      ['bfloat16', [1, 70, 2, 64], { isCausal: true }],
+      ['float16', [2, 17, 2, 40], {}],
+      ['bfloat16', [2, 19, 3, 16], { isCausal: true }],
+      ['float16', [2, 17, 2, 16], { hasMask: true }],
+    ] as const) {
+      const text = check(attention(dtype, sizes, options), 0.03);
+      expect(callsOf(text, ATTENTION), text).toHaveLength(2);
+      expect(callsOf(text, MOVES)).toEqual([]);
+    }
+  });
+
+  it('where they are no thirds in that order, or what has no tensor cores, they are sliced', () => {
+    const text = check(attention('bfloat16', [2, 17, 2, 16], { order: [1, 0, 2] }), 0.03);
+    expect(callsOf(text, MOVES)).toHaveLength(4);
+    expect(callsOf(check(attention('bfloat16', [2, 5, 2, 8]), 0.03), MOVES)).toHaveLength(4);
+  });
+
+  it('what else reads a third or its gradient has it', () => {
+    const text = check(
+      attention('bfloat16', [2, 17, 2, 16], {}, ([q]) => [q!.mul(0.5)]),
+      0.03,
+    );
+    // The gradient of a third is added to before all are joined.
+    expect(callsOf(text, /^Slice/)).toHaveLength(1);
+    expect(callsOf(text, /^Concat/)).toHaveLength(1);
+  });
 });

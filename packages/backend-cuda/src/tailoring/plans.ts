@@ -8,7 +8,7 @@ import {
   type ScalarProgram,
   type Uses,
 } from '@eagre/backend';
-import type { Lowered } from '@eagre/gpu-kernels';
+import type { Instead, Lowered } from '@eagre/gpu-kernels';
 
 /** Makes a call of dispatches; its operands are the inputs, then the outputs. */
 export type MakeOwn = (
@@ -17,8 +17,15 @@ export type MakeOwn = (
   made: Lowered,
 ) => PlanCall;
 
-/** A pass over the calls of a plan, none of which is a branch or a loop. */
-export type Tailoring = (plan: Plan, make: MakeOwn) => Plan;
+/** What a pass may ask of the GPU. */
+export interface Gpu {
+  readonly capability: number;
+  /** Whether kernels are compiled, or can be, and compute with all bits. */
+  readonly runs: (made: Instead) => boolean;
+}
+
+/** A pass over the calls of a plan, outside of branches and loops. */
+export type Tailoring = (plan: Plan, make: MakeOwn, gpu: Gpu) => Plan;
 
 export function programOfCall({ kernel }: PlanCall): ScalarProgram | undefined {
   return typeof kernel === 'string' ? undefined : kernel;

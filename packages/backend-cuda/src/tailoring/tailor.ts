@@ -2,17 +2,26 @@ import type { Plan } from '@eagre/backend';
 import { groupAlike } from './group-alike.ts';
 import { readNarrowGradients } from './narrow-gradients.ts';
 import { narrowNorms } from './narrow-norms.ts';
+import { packAttention } from './packed-attention.ts';
 import { pitchLines } from './pitched-lines.ts';
-import { type MakeOwn, type Tailoring, withoutDead } from './plans.ts';
+import { type Gpu, type MakeOwn, type Tailoring, withoutDead } from './plans.ts';
 
-const passes: readonly Tailoring[] = [readNarrowGradients, narrowNorms, pitchLines, groupAlike];
+const passes: readonly Tailoring[] = [
+  readNarrowGradients,
+  narrowNorms,
+  packAttention,
+  pitchLines,
+  groupAlike,
+];
 
 /** A plan, and those in its branches and loops, with calls that only this backend has: what they compute is what it was. */
-export function tailored(plan: Plan, make: MakeOwn): Plan {
+export function tailored(plan: Plan, make: MakeOwn, gpu: Gpu): Plan {
   const inner = plan.calls.map((call) =>
-    call.bodies === undefined ? call : { ...call, bodies: call.bodies.map((body) => tailored(body, make)) },
+    call.bodies === undefined
+      ? call
+      : { ...call, bodies: call.bodies.map((body) => tailored(body, make, gpu)) },
   );
   let made: Plan = { ...plan, calls: inner };
-  for (const pass of passes) made = withoutDead(pass(made, make));
+  for (const pass of passes) made = withoutDead(pass(made, make, gpu));
   return made;
 }

@@ -14,6 +14,7 @@ export function coreAttentionCall(
   makes: readonly CoreAttention['makes'][],
   operands: Readonly<Record<string, number>>,
   params: readonly number[],
+  packed: CoreAttention['packed'] = { inputs: false, gradients: false },
 ): Dispatch['cuda'] {
   const [batch, heads, queries, keys, width, values] = params;
   const widths = [width, values] as const;
@@ -27,6 +28,7 @@ export function coreAttentionCall(
       width: filled(width),
       values: filled(values),
       mask,
+      packed,
       aligned: width % lanesOf(dtype) === 0 && values % lanesOf(dtype) === 0,
     };
     const planes = batch * heads;

@@ -15,6 +15,8 @@ export interface CoreAttention {
   /** Whether rows begin at multiples of 16 bytes. */
   readonly aligned: boolean;
   readonly mask: DType | undefined;
+  /** Whether query, key and value lie beside each other in one tensor [b, t, 3, h, d], and whether their gradients do. */
+  readonly packed: { readonly inputs: boolean; readonly gradients: boolean };
   /** Rows of a workgroup. */
   readonly rows: 64 | 128;
 }
@@ -54,6 +56,18 @@ export const FACTORS: Readonly<
   keyGradients: { rows: [key, value], others: [query, dy] },
 };
 
+/** Where row 0 of a plane of a buffer is, and how far apart its rows are, counted in rows. */
+export function rowsIn(
+  { packed }: Pick<CoreAttention, 'packed'>,
+  buffer: string,
+  side: Factor['side'],
+): readonly [base: string, step: string] {
+  const place = ['query', 'key', 'value'].indexOf(buffer.replace(/^d(?=query|key|value)/, ''));
+  const isPacked = place >= 0 && (buffer.startsWith('d') ? packed.gradients : packed.inputs);
+  if (!isPacked) return [`${side}Base`, 'step'];
+  return [`(b * p.${side} * packedStep + h + ${place}u * p.heads)`, 'packedStep'];
+}
+
 /** Fewer workgroups of 128 rows leave multiprocessors idle. */
 const MANY_WORKGROUPS = 120;
 
@@ -80,7 +94,7 @@ __device__ __forceinline__ void store2(Element* row, u32 column, u32 width, f32 
 }`;
 
 /** Which workgroup makes what, as statements that begin a kernel; they need `lane`. */
-export const placeOf = ({ makes, rows }: CoreAttention): string => {
+export const placeOf = ({ makes, rows, packed }: CoreAttention): string => {
   const [{ side }] = FACTORS[makes].rows;
   return `// Those with the most to do begin: the last rows of queries, the first ones of keys.
   const u32 number = blockIdx.y * gridDim.x + blockIdx.x, planes = p.batch * p.heads, tiles = (p.${side} + ${rows - 1}u) / ${rows}u;
@@ -91,6 +105,7 @@ export const placeOf = ({ makes, rows }: CoreAttention): string => {
   const u32 step = apart ? p.heads : 1u;
   const u32 queriesBase = apart ? b * p.queries * p.heads + h : plane * p.queries;
   const u32 keysBase = apart ? b * p.keys * p.heads + h : plane * p.keys;
+  ${packed.inputs || packed.gradients ? 'const u32 packedStep = 3u * p.heads;' : ''}
   // The others that are seen.
   ${
     side === 'queries'
@@ -155,13 +170,15 @@ export function stepsOf(
   ].join(' || ');
   // A mask of finite numbers may make scores so low that they overflow in the units of exp2.
   const baseOf = (x: string): string => (mask === undefined ? `finite(${x}) * LOG2E` : `finite(${x})`);
-  const store = (buffer: string, of: Factor, sums: string, times: string): string =>
-    forRows(`if (row < p.${of.side}) {
+  const store = (buffer: string, of: Factor, sums: string, times: string): string => {
+    const [base, step] = rowsIn(attention, buffer, of.side);
+    return forRows(`if (row < p.${of.side}) {
         const f32 times = ${times};
-        Element* const at = ${buffer} + size_t(${of.side}Base + row * step) * p.${of.width};
+        Element* const at = ${buffer} + size_t(${base} + row * ${step}) * p.${of.width};
         TC_UNROLLED for (u32 n = 0; n < ${widthOf(of) / 8}; n++)
           store2(at, n * 8u + lane % 4u * 2u, p.${of.width}, ${sums}[m][n][half * 2u] * times, ${sums}[m][n][half * 2u + 1u] * times);
       }`);
+  };
   return {
     forEach,
     masked: `f32 unit = scale;

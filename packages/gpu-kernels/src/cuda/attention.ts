@@ -10,6 +10,7 @@ import {
   hasMany,
   placeOf,
   pointersOf,
+  rowsIn,
   stepFunctions,
   stepsOf,
 } from './attention-steps.ts';
@@ -196,7 +197,7 @@ function text(
   const ends = held.map((factor, i) => startsOfRows[i] + chunksOf(factor, rows));
   const byQuery = held[0].side === 'queries';
   const fetch = (factor: Factor, to: string, from: string, count: number): string =>
-    `fetch<${count}, ${widthOf(factor)}>(${to}, ${factor.buffer}, ${factor.side}Base, step, p.${factor.width}, ${from}, p.${factor.side});`;
+    `fetch<${count}, ${widthOf(factor)}>(${to}, ${factor.buffer}, ${rowsIn(attention, factor.buffer, factor.side).join(', ')}, p.${factor.width}, ${from}, p.${factor.side});`;
   const fetchTile = (place: string, start: string): string => `{
     tc_chunk* const to = tile + ${place} * ${stage}u; const u32 first = ${start};
     ${fetch(first, 'to', 'first', tile)}

@@ -9,6 +9,7 @@ import {
   hasMany,
   placeOf,
   pointersOf,
+  rowsIn,
   stepFunctions,
   stepsOf,
 } from './attention-steps.ts';
@@ -161,7 +162,7 @@ function text(
   const widthOf = (factor: Factor): number => attention[factor.width];
   const chunks = (factor: Factor, lines: number): number => chunksOf(widthOf(factor), lines);
   const bring = (factor: Factor, to: string, from: string, lines: number): string =>
-    `bring<${lines}, ${widthOf(factor) / lanesOf(dtype)}>(${to}, ${factor.buffer}, ${factor.side}Base, step, p.${factor.width}, ${from}, p.${factor.side});`;
+    `bring<${lines}, ${widthOf(factor) / lanesOf(dtype)}>(${to}, ${factor.buffer}, ${rowsIn(attention, factor.buffer, factor.side).join(', ')}, p.${factor.width}, ${from}, p.${factor.side});`;
   const known = `if (threadIdx.x < ${2 * tile}u) {
           const u32 of = threadIdx.x / ${tile}u, column = threadIdx.x % ${tile}u, q = start + column; const bool inside = q < p.queries;
           tc_copy4(&known[stage][of][column], (of == 0u ? lse : delta) + (inside ? plane * p.queries + q : 0u), inside);

@@ -232,7 +232,11 @@ function gradientProgram(
 }
 
 /** What all kernels of a call know. */
-function paramsOf({ inputs, attrs }: Call, at: number, maskShape: readonly number[] | undefined): number[] {
+export function paramsOf(
+  { inputs, attrs }: Pick<Call, 'inputs' | 'attrs'>,
+  at: number,
+  maskShape: readonly number[] | undefined,
+): number[] {
   const [q, k, v] = inputs.slice(at);
   const timeFirst = Boolean(attrs.timeFirst);
   const [time, heads] = timeFirst ? [1, 2] : [2, 1];
