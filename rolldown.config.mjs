@@ -22,10 +22,12 @@ const entry = files(
   'open',
   'node-hooks',
   'specs',
+  'interchange',
   ...(name === 'core' ? ['image'] : []),
 );
-// Namespaces that Node loads late: modules of their own.
-const [late] = files('late');
+// Namespaces that Node loads late: modules of their own. Some are late in pages alone.
+const manifest = readFileSync('package.json', 'utf8');
+const [late] = manifest.includes('/late-node.js') ? files('late') : [];
 const apart = late === undefined ? [] : [late, ...filesIn(late)];
 
 // To find a module takes Node as long as to parse ten kilobytes, so few are better. `internal` of these packages exports all that the index
@@ -35,7 +37,7 @@ const isWhole = whole.includes(name);
 const fromInternal = Object.fromEntries(whole.map((name) => [`@eagre/${name}`, `@eagre/${name}/internal`]));
 
 const options = {
-  input: isWhole ? ['src/internal.ts'] : [...entry, ...apart],
+  input: isWhole ? ['src/internal.ts'] : [...new Set([...entry, ...apart])],
   // Other packages and Node's modules, but not helpers for syntax that the target lacks.
   external: /^(?!@oxc-project\/runtime\/)(@|\w[\w-])/,
   platform: 'neutral',
@@ -129,7 +131,7 @@ const inlineHelpers = {
 const droppableStatements = {
   name: 'droppable-statements',
   generateBundle(_, bundle) {
-    const { sideEffects } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const { sideEffects } = JSON.parse(manifest);
     const withEffects = (sideEffects || []).map((file) => file.replace('./', ''));
     for (const chunk of Object.values(bundle))
       if (chunk.type === 'chunk') chunk.code = droppable(chunk.code, withEffects);
@@ -239,6 +241,7 @@ const packed = {
         { name: 'spaces', test: new RegExp(`eagre/src/(${spaces})\\.ts$`) },
         { name: 'later', test: /eagre\/src\/(onnx|saved-model|serving)\.ts$/ },
         { name: 'convert', test: /autograph\/src\/convert\.ts$/ },
+        { name: 'graph', test: /\bgraph\/src\/(control|ir|tracing)\// },
         { name: 'layers', test: /layers\/src\//, tags: ['$initial'] },
       ],
     },
@@ -326,6 +329,6 @@ const forPages = {
   ],
   output: { ...output, dir: 'dist/pages', chunkFileNames: '[name].js' },
 };
-const hasPages = readFileSync('package.json', 'utf8').includes('"./dist/pages/');
+const hasPages = manifest.includes('"./dist/pages/');
 
 export default defineConfig(hasPages ? [packed, forPages] : packed);

@@ -41,11 +41,9 @@ export {
   type Give,
   runTogether,
 } from './function/together.ts';
+export { type GraphSink, type GraphTrace, setGraphSink } from './inspect/graph-sink.ts';
 export type { GraphStatistics } from './inspect/graph-statistics.ts';
 export {
-  type GraphSink,
-  type GraphTrace,
-  setGraphSink,
   type TraceExportOptions,
   type TraceOptions,
   traceExport,
@@ -53,20 +51,7 @@ export {
   traceOn,
 } from './inspect/graph-trace.ts';
 export { Profile, type ProfileOptions, type ProfileRow } from './inspect/profile.ts';
-export { compositionOf } from './interchange/composed-ops.ts';
-export { expandGraph, type Keeps } from './interchange/expand.ts';
-export {
-  type Capture,
-  type FunctionNames,
-  GRAPH_DEF_VERSION,
-  type GraphDefOptions,
-  type InnerValue,
-  Library,
-  Names,
-  type WrittenGradient,
-} from './interchange/graph-def.ts';
-export { type OpSignature, signatureOf as signatureOfOp } from './interchange/op-signatures.ts';
-export { streamState } from './interchange/random-def.ts';
+export type { GraphDefOptions } from './interchange/graph-def.ts';
 export {
   CompositeSpec,
   IndexedSlicesSpec,
@@ -92,6 +77,7 @@ export {
   field,
 } from './ir/extension-type.ts';
 export { type Assignment, Graph, GraphNode, type GraphValue, type NodeKind } from './ir/graph.ts';
+export { GRAPH_DEF_VERSION } from './ir/graph-def-version.ts';
 /** @internal */
 export * as specRelations from './ir/spec-relations.ts';
 export { type Signature, TensorSpec } from './ir/tensor-spec.ts';

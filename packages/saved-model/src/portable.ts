@@ -1,7 +1,8 @@
 // Traces that other processes run: functions of a GraphDef, with what they capture given from outside.
 import { InvalidArgumentError, Tensor, UnimplementedError, Variable } from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
-import { type Capture, type ConcreteFunction, compositionOf, Library, tfFunction } from '@eagre/graph';
+import { type ConcreteFunction, tfFunction } from '@eagre/graph';
+import { type Capture, compositionOf, Library } from '@eagre/graph/interchange';
 import { translatedOps } from './import/ops/index.ts';
 import { nothingAround, Runtime } from './import/runtime.ts';
 import { VariableHandle } from './import/values.ts';

@@ -2,7 +2,8 @@
 import { FailedPreconditionError, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
 import { constant, IndexedSlices, type Tensor, Variable } from '@eagre/core';
 import { dims, inInitScope, isDrawSource, toShape, type VariableRequest, within } from '@eagre/core/internal';
-import { type Capture, type ConcreteFunction, streamState, TensorSpec, tfFunction } from '@eagre/graph';
+import { type ConcreteFunction, TensorSpec, tfFunction } from '@eagre/graph';
+import { type Capture, streamState } from '@eagre/graph/interchange';
 import type { Portable } from '@eagre/saved-model/internal';
 import type { Request } from './connection.ts';
 import type { CaptureSpec } from './functions.ts';

@@ -3,7 +3,8 @@ import { constant, type Tensor } from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { tfFunction } from '../function/function.ts';
-import { type GraphTrace, setGraphSink, traceExport, traceOff, traceOn } from './graph-trace.ts';
+import { type GraphTrace, setGraphSink } from './graph-sink.ts';
+import { traceExport, traceOff, traceOn } from './graph-trace.ts';
 
 afterEach(() => {
   traceOff();

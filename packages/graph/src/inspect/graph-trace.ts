@@ -4,24 +4,9 @@ import { FailedPreconditionError, InvalidArgumentError, UnimplementedError } fro
 import type { NamedFunction } from '@eagre/core';
 import { checkFlag, context, defineFunction } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
-import { graphDef } from '../interchange/graph-def.ts';
 import type { Graph } from '../ir/graph.ts';
-
-/** What `traceExport` hands to a writer of summaries. */
-export interface GraphTrace {
-  /** The tag of the summary. */
-  readonly name: string;
-  readonly step: number;
-  /** TensorFlow's `RunMetadata` with a graph of each function: the content of a summary of the plugin `graph_run_metadata_graph`. */
-  readonly runMetadata: Uint8Array;
-}
-
-/** A writer of summaries, as far as graphs are concerned. */
-export interface GraphSink {
-  /** The step of summaries that do not say theirs; null if none was set. */
-  readonly step: number | null;
-  writeGraphTrace(trace: GraphTrace): void;
-}
+import { graphDefs } from '../late.ts';
+import { graphSink } from './graph-sink.ts';
 
 export interface TraceOptions {
   /** Collect the graphs of functions that run; true by default. */
@@ -38,15 +23,7 @@ export interface TraceExportOptions {
 // TensorBoard leaves out larger ones itself, after having read them.
 const LARGEST_CONSTANT = 1024;
 
-let sink: GraphSink | null = null;
 let collected: Set<Graph> | null = null;
-
-/** Sets the writer that `traceExport` writes to, or none. @returns the one before. */
-export function setGraphSink(next: GraphSink | null): GraphSink | null {
-  const before = sink;
-  sink = next;
-  return before;
-}
 
 /** Called with every graph that runs. */
 export function graphRuns(graph: Graph): void {
@@ -102,6 +79,7 @@ export const traceExport: NamedFunction<[name: string], ['name'], TraceExportOpt
     if (typeof name !== 'string') throw new InvalidArgumentError(`expected a name, got ${typeof name}`, what);
     if (collected === null)
       throw new FailedPreconditionError('no trace is running: call tf.summary.traceOn() first', what);
+    const sink = graphSink();
     if (sink === null) {
       throw new FailedPreconditionError(
         'there is no default summary writer to write to; concrete.graph.asGraphDef() returns the bytes of one graph',
@@ -112,7 +90,7 @@ export const traceExport: NamedFunction<[name: string], ['name'], TraceExportOpt
     if (!Number.isSafeInteger(step))
       throw new InvalidArgumentError(`the step is ${step}, expected an integer: { step: 0 }`, what);
     const function_graphs = [...collected].map((graph) => ({
-      pre_optimization_graph: graphDef(graph, { largestConstant: LARGEST_CONSTANT }),
+      pre_optimization_graph: graphDefs.graphDef(graph, { largestConstant: LARGEST_CONSTANT }),
     }));
     sink.writeGraphTrace({
       name,

@@ -38,6 +38,7 @@ import type { CustomGradientAttrs } from '../control/custom-gradient.ts';
 import type { WhileGradAttrs } from '../control/while.ts';
 import type { Graph, GraphNode, GraphValue } from '../ir/graph.ts';
 import { bodiesOf, isGraph, keepsOrder, lateSizesIn } from '../ir/graph-bodies.ts';
+import { GRAPH_DEF_VERSION } from '../ir/graph-def-version.ts';
 import { isUnknownRank } from '../tracing/unknown-rank.ts';
 import type { Composition } from './composed-ops.ts';
 import { type OpAttribute, outputName, signatureOf } from './op-signatures.ts';
@@ -66,10 +67,8 @@ export interface GraphDefOptions {
   readonly largestConstant?: number;
 }
 
-/** The version of TensorFlow's graphs that are written: that of TensorFlow 2.21. */
-export const GRAPH_DEF_VERSION = 2474;
 // What TensorFlow 2.21 writes. Nothing of what is used is newer than its oldest reader.
-const VERSIONS: tensorflow.VersionDef = { producer: GRAPH_DEF_VERSION, min_consumer: 12 };
+const versions = (): tensorflow.VersionDef => ({ producer: GRAPH_DEF_VERSION, min_consumer: 12 });
 // Protocol buffers hold less than 2 GiB.
 const MOST_BYTES = 2 ** 31 - 1;
 
@@ -90,7 +89,7 @@ export function graphDef(graph: Graph, options: GraphDefOptions = {}): tensorflo
   return {
     node,
     ...(functions.length === 0 ? {} : { library: { function: functions } }),
-    versions: VERSIONS,
+    versions: versions(),
   };
 }
 

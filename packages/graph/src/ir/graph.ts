@@ -16,7 +16,8 @@ import type { Saved } from '../control/control-op.ts';
 import { type GraphvizModule, graphToDot, graphToSvg } from '../inspect/graph-drawing.ts';
 import { type GraphStatistics, graphStatistics } from '../inspect/graph-statistics.ts';
 import { graphToString } from '../inspect/graph-text.ts';
-import { encodeGraphDef, type GraphDefOptions } from '../interchange/graph-def.ts';
+import type { GraphDefOptions } from '../interchange/graph-def.ts';
+import { graphDefs } from '../late.ts';
 import { hasEffects } from './graph-bodies.ts';
 
 /** What a node does, and so how it is lowered to kernel calls. */
@@ -225,11 +226,11 @@ export class Graph {
 
   /**
    * The bytes of TensorFlow's `GraphDef`: what `tf.compat.v1.GraphDef.FromString` and TensorBoard read. Where all ops are TensorFlow's
-   * own, `tf.import_graph_def` runs it; composite ops of Eagre stay under their names.
-   * @throws ResourceExhaustedError for more than 2 GiB.
+   * own, `tf.import_graph_def` runs it; composite ops of Eagre stay under their names. A page imports what writes it: `import 'eagre/graph-def'`.
+   * @throws ResourceExhaustedError for more than 2 GiB; UnimplementedError in a page without that import.
    */
   asGraphDef(options?: GraphDefOptions): Uint8Array {
-    return encodeGraphDef(this, options);
+    return graphDefs.encodeGraphDef(this, options);
   }
 
   /**

@@ -54,7 +54,7 @@ import { layerChildren, numberedLayers } from '../layer/trackable.ts';
 import { configFor } from '../layers/core/adapted.ts';
 import { layerOptions } from '../layers/weights.ts';
 import { tellIfBeingRead } from '../saving/being-read.ts';
-import { defaultSaveSignature, type ExportOptions, exportModel } from '../saving/export.ts';
+import type { ExportOptions } from '../saving/export.ts';
 import type { LoadWeightsOptions, SaveOptions, SaveWeightsOptions } from '../saving/keras-files.ts';
 import { kerasJson } from '../saving/keras-json.ts';
 import {
@@ -67,6 +67,7 @@ import {
   unbuilt,
 } from '../saving/saving.ts';
 import { type SerializedLayer, serializeLayer, withCustomObjects } from '../saving/serialization.ts';
+import { defaultSaveSignature } from '../saving/signature.ts';
 import {
   type CompileOptions,
   compile,
@@ -661,11 +662,12 @@ export class Model extends Layer {
    */
   export(...args: Arguments<[filepath: string], ['filepath'], ExportOptions>): Promise<void>;
   async export(filepath: unknown, options?: unknown): Promise<void> {
+    const { exportModel } = await import('../saving/export.ts');
     await exportModel(this, filepath as string, (options ?? {}) as ExportOptions);
   }
   /** @internal What serves the model where it is saved as any other object. */
-  defaultSaveSignature(): unknown {
-    return defaultSaveSignature(this);
+  defaultSaveSignature(made: Parameters<typeof defaultSaveSignature>[1]): unknown {
+    return defaultSaveSignature(this, made);
   }
   /** @internal The inputs as the model takes them; null where they are not described. */
   get symbolicInputs(): Symbolic | null {

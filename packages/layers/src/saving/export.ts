@@ -1,5 +1,5 @@
 // Models as SavedModels: with a function that serves them.
-import { FailedPreconditionError, InvalidArgumentError, type PartialShape, Variable } from '@eagre/core';
+import { FailedPreconditionError, InvalidArgumentError, Variable } from '@eagre/core';
 import {
   type Arguments,
   argumentsOf,
@@ -14,9 +14,8 @@ import {
 } from '@eagre/core/internal';
 import { isTracedFunction, type Signature, savedFunction, TensorSpec, tfFunction } from '@eagre/graph';
 import { Layer } from '../layer/layer.ts';
-import { isShapes } from '../layer/specs.ts';
-import type { KerasTensor } from '../models/keras-tensor.ts';
 import type { Model } from '../models/model.ts';
+import { inputSignatureOf } from './signature.ts';
 
 /** Options of `model.export`. */
 export interface ExportOptions {
@@ -41,7 +40,7 @@ export async function exportModel(model: Model, filepath: string, options: Expor
     checkFlag(verbose, 'verbose', 'Model.export');
     // A functional model has inputs of its own.
     const signature =
-      inputSignature ?? (model.symbolicInputs === null ? inputSignatureOf(model, true) : null);
+      inputSignature ?? (model.symbolicInputs === null ? inputSignatureOf(model, TensorSpec, true) : null);
     const { save } = await import('@eagre/onnx');
     await save(model as never, filepath, {
       ...(signature === null ? {} : { inputSignature: signature }),
@@ -54,48 +53,9 @@ export async function exportModel(model: Model, filepath: string, options: Expor
     throw new InvalidArgumentError("opsetVersion is of the format 'onnx' alone", 'Model.export');
   const archive = new ExportArchive();
   archive.trackAndAddEndpoint(SERVE, model, {
-    inputSignature: inputSignature ?? inputSignatureOf(model, true),
+    inputSignature: inputSignature ?? inputSignatureOf(model, TensorSpec, true),
   });
   await archive.writeOut(filepath, { verbose });
-}
-
-/** The function that serves a model that is saved as any other object; null while nobody knows its inputs. */
-export function defaultSaveSignature(model: Model): unknown {
-  if (!model.built) return null;
-  const serving = { serving_default: (inputs: unknown) => model(inputs as never) };
-  return tfFunction(serving.serving_default as Fn, {
-    inputSignature: inputSignatureOf(model, false),
-    name: 'serving_default',
-  });
-}
-
-/** What a model is called with. @param named whether specs have the names of the inputs. */
-function inputSignatureOf(model: Model, named: boolean): Signature[] {
-  const inputs = model.symbolicInputs;
-  if (inputs !== null)
-    return [
-      tree.mapLeaves(inputs, 'Model.export', (t) => {
-        const { shape, dtype, name } = t as KerasTensor;
-        return new TensorSpec({ shape, dtype, ...(named ? { name } : {}) });
-      }) as Signature,
-    ];
-  const shapes = model._layer.shape;
-  if (!model.built || shapes === undefined)
-    throw new FailedPreconditionError(
-      'nobody knows yet what the model is called with: call it or build it, or give inputSignature',
-      'Model.export',
-    );
-  const spec = (shape: PartialShape, name: string): TensorSpec =>
-    // Built for a batch of some size, for all of them.
-    new TensorSpec({
-      shape: [null, ...shape.slice(1)],
-      dtype: model.computeDtype as 'float32',
-      ...(named ? { name } : {}),
-    });
-  if (!Array.isArray(shapes))
-    return [Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, spec(shape, name)]))];
-  const list = shapes as PartialShape | readonly PartialShape[];
-  return [isShapes(list) ? list.map((shape, i) => spec(shape, `args_0_${i}`)) : spec(list, 'args_0')];
 }
 
 /** Options of an endpoint. */

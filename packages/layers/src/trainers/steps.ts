@@ -27,16 +27,11 @@ import {
   whileHolding,
   withoutTapes,
 } from '@eagre/core/internal';
-import {
-  functionsRunEagerly,
-  type Graph,
-  specOfComposite,
-  TensorSpec,
-  type TracedFunction,
-  tfFunction,
-} from '@eagre/graph';
+import type { Graph, TracedFunction } from '@eagre/graph';
 import { hasDefaultWriter } from '@eagre/summary/internal';
 import type { Logs } from '../callbacks/callback.ts';
+import type { Tracer } from '../graphs.ts';
+import { graphs } from '../late.ts';
 import { flat, mapTensors, type Tensors } from '../layer/batch-tensors.ts';
 import { keepAll } from '../layer/call.ts';
 import { isDeep } from '../layer/forms.ts';
@@ -90,6 +85,8 @@ interface Made {
   readonly recorded: boolean;
   /** Whether it runs as plain code because its batches hold strings: a trace of strings serves one batch only. */
   readonly strings: boolean;
+  /** Whether what traces was loaded then: in a page the first steps may be plain code. */
+  readonly tracer: boolean;
   /** Whether its batches are divided between replicas already. */
   readonly divided: boolean;
   /** The arguments of the first call. */
@@ -118,10 +115,12 @@ function stepOf(model: Model, kind: Kind, batch: Batch): Made {
   const method: unknown = model[METHODS[kind]];
   const strings = flat(batch.x).some(isString) || flat(batch.y).some(isString);
   const divided = batch.divided === true;
+  const tracer = graphs.tracer();
   if (
     known !== undefined &&
     known.strings === strings &&
     known.divided === divided &&
+    known.tracer === (tracer !== null) &&
     known.method === method &&
     known.changes === trainableChanges() &&
     (known.recorded || !recorded)
@@ -131,17 +130,19 @@ function stepOf(model: Model, kind: Kind, batch: Batch): Made {
   const distributed = distributedStep(model, kind, step, divided);
   const eager = strings || training?.runEagerly === true;
   const ours = [method, model.computeLoss, model.computeMetrics].every((part) => own.has(part as object));
-  const run: Made['run'] = !eager
-    ? tfFunction(distributed, { name: METHODS[kind] })
-    : ours
-      ? (x, y, weight) => scope(() => distributed(x, y, weight))
-      : distributed;
+  const run: Made['run'] =
+    !eager && tracer !== null
+      ? tracer.tfFunction(distributed, { name: METHODS[kind] })
+      : ours
+        ? (x, y, weight) => scope(() => distributed(x, y, weight))
+        : distributed;
   return (steps[kind] = {
     run,
     method,
     changes: trainableChanges(),
     recorded,
     strings,
+    tracer: tracer !== null,
     divided,
     kinds: null,
   });
@@ -173,6 +174,12 @@ function meanOver(values: readonly unknown[]): unknown {
 
 const isString = ({ dtype }: Tensor): boolean => dtype === 'string';
 
+/** Waits for what traces the steps of a kind, which pages load late. */
+export async function loadTracerFor(model: Model, kind: Kind): Promise<void> {
+  const isPlainCode = isCompiled(model) && trainingOf(model).runEagerly;
+  if (!isPlainCode && (kind !== 'predict' || !own.has(model.predictStep))) await graphs.loadTracer();
+}
+
 /** Has a step traced again. */
 export function forgetSteps(model: Model, kind: Kind): void {
   const steps = made.get(isCompiled(model) ? trainingOf(model) : model);
@@ -201,7 +208,8 @@ export function runStep(
   const step = stepOf(model, kind, batch);
   const { x, y } = batch;
   keepSeen(model, step, { x, y, sampleWeight });
-  step.kinds ??= [x, y, sampleWeight].map(kindOf);
+  const tracer = graphs.tracer();
+  if (tracer !== null) step.kinds ??= [x, y, sampleWeight].map((part) => kindOf(part, tracer));
   const run = (): unknown => onDevice(model, () => step.run(x, y, sampleWeight));
   if (own.has(step.method as object) && own.has(model.computeMetrics)) {
     run();
@@ -271,7 +279,7 @@ export async function scheduleStep(
 }
 
 function isTraced({ run }: Made): boolean {
-  return 'getConcreteFunction' in run && !functionsRunEagerly();
+  return 'getConcreteFunction' in run && graphs.tracer()?.functionsRunEagerly() === false;
 }
 
 /** The outputs for a batch. */
@@ -325,7 +333,7 @@ function numbers(result: unknown, model: Model, method: string): Logs {
   return logs;
 }
 
-function kindOf(x: Tensors | undefined): unknown {
+function kindOf(x: Tensors | undefined, { specOfComposite, TensorSpec }: Tracer): unknown {
   if (x === undefined) return undefined;
   // Composites are sparse and ragged tensors, and the values of replicas.
   const spec = (t: Tensor): unknown =>

@@ -13,7 +13,8 @@ import {
   withoutTapes,
 } from '@eagre/core/internal';
 import type { onnx } from '@eagre/formats';
-import { expandGraph, type Graph, type GraphNode, type GraphValue } from '@eagre/graph';
+import type { Graph, GraphNode, GraphValue } from '@eagre/graph';
+import { expandGraph } from '@eagre/graph/interchange';
 import { typeNumber } from '../tensors.ts';
 import { arrays } from './ops/arrays.ts';
 import { control } from './ops/control.ts';

@@ -2,7 +2,8 @@
 import { InvalidArgumentError, UnimplementedError } from '@eagre/core';
 import type { Asset } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
-import { Names, TensorSpec } from '@eagre/graph';
+import { TensorSpec } from '@eagre/graph';
+import { Names } from '@eagre/graph/interchange';
 import { dtypeOf, partialShapeOf } from '../import/op-call.ts';
 import type { Runtime } from '../import/runtime.ts';
 import { TableHandle, VariableHandle } from '../import/values.ts';

@@ -11,12 +11,12 @@ import { Asset } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
 import {
   declareSavedFunction,
-  Names,
   SparseTensorSpec,
   TensorSpec,
   type TracedFunction,
   tfFunction,
 } from '@eagre/graph';
+import { Names } from '@eagre/graph/interchange';
 import type { Body, Ref } from '../import/body.ts';
 import { dtypeOf, partialShapeOf } from '../import/op-call.ts';
 import type { Pause } from '../import/pauses.ts';

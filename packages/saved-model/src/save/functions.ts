@@ -2,17 +2,13 @@
 import { tree } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
 import {
-  type Capture,
   type ConcreteFunction,
-  compositionOf,
   type Graph,
-  Library,
-  Names,
   type SavedFunction,
   type Signature,
   TensorSpec,
-  type WrittenGradient,
 } from '@eagre/graph';
+import { type Capture, compositionOf, Library, Names, type WrittenGradient } from '@eagre/graph/interchange';
 import { type ImportedCapture, type ImportedFunction, type ImportedTrace, InnerTensor } from '../imported.ts';
 import { FunctionCopier } from './imported-functions.ts';
 import { type Parameter, type ParameterList, parametersOf } from './parameters.ts';

@@ -3,7 +3,7 @@ import type { DType } from '@eagre/backend';
 import type { PartialShape, Tensor } from '@eagre/core';
 import { type TableResource, viewOf } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
-import { Names } from '@eagre/graph';
+import { Names } from '@eagre/graph/interchange';
 import { shapeProto, typeOf } from './structured-value.ts';
 import { constNode, exportNode, importNode, tableOp } from './tables.ts';
 

@@ -3,14 +3,8 @@ import { describe, type Entry, type Look, type Seen, walk } from '@eagre/checkpo
 import { FailedPreconditionError, InvalidArgumentError, Tensor, Variable } from '@eagre/core';
 import { Asset, shown, TableResource, tableOf } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
-import {
-  type Capture,
-  ConcreteFunction,
-  isTracedFunction,
-  Names,
-  savedFunction,
-  streamState,
-} from '@eagre/graph';
+import { ConcreteFunction, isTracedFunction, savedFunction } from '@eagre/graph';
+import { type Capture, Names, streamState } from '@eagre/graph/interchange';
 import { SERVING } from '../constants.ts';
 import { type ImportedCapture, type ImportedTrace, InnerTensor, importedOf } from '../imported.ts';
 import { SaveOptions } from '../options.ts';

@@ -1,7 +1,7 @@
 // The signatures of a SavedModel: functions that servers call, with names for what they take and give.
 import { InvalidArgumentError } from '@eagre/core';
 import { isPlain, shown } from '@eagre/core/internal';
-import { ConcreteFunction, savedFunction, TensorSpec } from '@eagre/graph';
+import { ConcreteFunction, savedFunction, TensorSpec, tfFunction } from '@eagre/graph';
 import { type ImportedTrace, importedOf } from '../imported.ts';
 import { look } from './objects.ts';
 
@@ -19,7 +19,7 @@ export type SignatureTrace = ConcreteFunction | ImportedTrace;
 
 /** An object that has a signature of its own, as Keras models have. */
 interface HasSignature {
-  defaultSaveSignature(): unknown;
+  defaultSaveSignature(made: { tfFunction: typeof tfFunction; TensorSpec: typeof TensorSpec }): unknown;
 }
 
 /**
@@ -45,7 +45,7 @@ export function signaturesOf(
 function defaultSignature(root: object): ReadonlyMap<string, SignatureTrace> {
   const own = (root as Partial<HasSignature>).defaultSaveSignature;
   if (typeof own === 'function') {
-    const fn = own.call(root);
+    const fn = own.call(root, { tfFunction, TensorSpec });
     return fn === null ? new Map() : new Map([[SERVING_DEFAULT, concreteOf(fn, SERVING_DEFAULT)]]);
   }
   const functions = [...look(root).children.map(([, child]) => child), root]

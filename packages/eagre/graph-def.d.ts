@@ -1,0 +1,2 @@
+// It has nothing to name.
+export {};
