@@ -42,18 +42,21 @@ function overlapsOf(boxes: ArrayLike<number>): (i: number, j: number) => number 
   // Corners in order, and areas.
   const sorted = new Float64Array(4 * n);
   const areas = new Float64Array(n);
-  for (let k = 0; k < n; k++) {
-    const at = 4 * k;
-    for (let side = 0; side < 2; side++) {
-      const [p, q] = [boxes[at + side] as number, boxes[at + side + 2] as number];
-      sorted[at + side] = Math.min(p, q);
-      sorted[at + side + 2] = Math.max(p, q);
-    }
+  for (let k = 0, at = 0; k < n; k++, at += 4) {
+    const y1 = boxes[at] as number;
+    const x1 = boxes[at + 1] as number;
+    const y2 = boxes[at + 2] as number;
+    const x2 = boxes[at + 3] as number;
+    sorted[at] = Math.min(y1, y2);
+    sorted[at + 1] = Math.min(x1, x2);
+    sorted[at + 2] = Math.max(y1, y2);
+    sorted[at + 3] = Math.max(x1, x2);
     areas[k] = (sorted[at + 2] - sorted[at]) * (sorted[at + 3] - sorted[at + 1]);
   }
   return (i, j) => {
     if (areas[i] <= 0 || areas[j] <= 0) return 0;
-    const [a, b] = [4 * i, 4 * j];
+    const a = 4 * i;
+    const b = 4 * j;
     const height = Math.min(sorted[a + 2], sorted[b + 2]) - Math.max(sorted[a], sorted[b]);
     if (height <= 0) return 0;
     const width = Math.min(sorted[a + 3], sorted[b + 3]) - Math.max(sorted[a + 1], sorted[b + 1]);
@@ -74,6 +77,31 @@ interface Suppression {
   readonly sigma?: number;
 }
 
+// Places that stand behind the 32 bits of a score in an integer that float64 has.
+const PLACES = 2 ** 21;
+
+/** The places of the scores above the least, best first; of the same score the first one comes first. */
+function bestFirst(count: number, scores: ArrayLike<number>, least: number): Int32Array {
+  const open = new Int32Array(count);
+  let n = 0;
+  for (let i = 0; i < count; i++) if ((scores[i] as number) > least) open[n++] = i;
+  const found = open.subarray(0, n);
+  if (!(scores instanceof Float32Array) || count > PLACES)
+    return found.sort((a, b) => (scores[b] as number) - (scores[a] as number) || a - b);
+  // The platform sorts numbers alone many times faster. Adding 0 makes one zero of both.
+  const floats = Float32Array.from(found, (i) => (scores[i] as number) + 0);
+  const bits = new Int32Array(floats.buffer);
+  const keys = new Float64Array(n);
+  for (let k = 0; k < n; k++) {
+    // Bits of negative numbers fall where the numbers rise.
+    const rising = bits[k] < 0 ? 0x7fffffff - (bits[k] & 0x7fffffff) : bits[k] + 2 ** 31;
+    keys[k] = (2 ** 32 - 1 - rising) * PLACES + found[k];
+  }
+  keys.sort();
+  for (let k = 0; k < n; k++) found[k] = keys[k] % PLACES;
+  return found;
+}
+
 /** The boxes that are taken, best first, and their scores, which overlaps may have lowered. */
 function suppressed(
   count: number,
@@ -82,10 +110,7 @@ function suppressed(
   { most, limit, least, sigma = 0 }: Suppression,
 ): { readonly taken: number[]; readonly scores: number[] } {
   if (most < 0) throw new InvalidArgumentError(`maxOutputSize is ${most}, which must not be negative`, OP);
-  const open = Int32Array.from({ length: count }, (_, i) => i)
-    .filter((i) => (scores[i] as number) > least)
-    // Numbers of one place each, so that the order does not depend on how sorting goes.
-    .sort((a, b) => (scores[b] as number) - (scores[a] as number) || a - b);
+  const open = bestFirst(count, scores, least);
   if (sigma > 0) return softened(open, scores, overlap, most, least, -0.5 / sigma);
   const taken: number[] = [];
   for (const i of open) {
@@ -106,14 +131,13 @@ function softened(
   least: number,
   scale: number,
 ): { readonly taken: number[]; readonly scores: number[] } {
-  // A heap, which a sorted list is: the score of each box now, and how many of those taken it was compared with.
+  // A heap, which a sorted list is. Of each box: its score now, and how many of those taken it was compared with.
   const heap = order.slice();
-  const scores = Float64Array.from(order, (i) => given[i] as number);
-  const seen = new Int32Array(order.length);
-  const place = new Map(Array.from(order, (i, at) => [i, at]));
-  const scoreOf = (i: number): number => scores[place.get(i) as number];
+  const scores = new Float64Array(given.length);
+  for (const i of order) scores[i] = given[i] as number;
+  const seen = new Int32Array(given.length);
   const before = (a: number, b: number): boolean =>
-    scoreOf(a) > scoreOf(b) || (scoreOf(a) === scoreOf(b) && a < b);
+    scores[a] > scores[b] || (scores[a] === scores[b] && a < b);
   let length = heap.length;
   const sink = (): void => {
     const moved = heap[0];
@@ -134,15 +158,15 @@ function softened(
   const found: number[] = [];
   while (taken.length < most && length > 0) {
     const box = heap[0];
-    const own = place.get(box) as number;
-    const old = scores[own];
+    const old = scores[box];
     let score = old;
-    for (let k = taken.length - 1; k >= seen[own] && score > least; k--) {
+    for (let k = taken.length - 1; k >= seen[box] && score > least; k--) {
       const share = overlap(box, taken[k] as number);
-      score *= Math.exp(scale * share * share);
+      // Apart, they leave it as it is.
+      if (share !== 0) score *= Math.exp(scale * share * share);
     }
-    seen[own] = taken.length;
-    scores[own] = score;
+    seen[box] = taken.length;
+    scores[box] = score;
     if (score === old) {
       taken.push(box);
       found.push(score);
@@ -539,18 +563,23 @@ function combined(
   const outScores = new Float32Array(batch * size);
   const outClasses = new Float32Array(batch * size);
   const counts = new Int32Array(batch);
+  const own = new Float32Array(4 * m);
+  let overlap = overlapsOf(own);
   for (let n = 0; n < batch; n++) {
     const kept: { readonly box: Float32Array; readonly score: number; readonly of: number }[] = [];
+    const score = new Float32Array(m);
     for (let c = 0; c < classes; c++) {
-      const own = new Float32Array(4 * m);
-      for (let i = 0; i < m; i++) {
-        const at = ((n * m + i) * q + (q === 1 ? 0 : c)) * 4;
-        own.set(b.subarray(at, at + 4), 4 * i);
+      if (c === 0 || q > 1) {
+        for (let i = 0; i < m; i++) {
+          const at = ((n * m + i) * q + c) * 4;
+          own.set(b.subarray(at, at + 4), 4 * i);
+        }
+        overlap = overlapsOf(own);
       }
-      const score = Float32Array.from({ length: m }, (_, i) => s[(n * m + i) * classes + c] as number);
-      const { taken } = suppressed(m, score, overlapsOf(own), settings);
-      for (const i of taken)
-        kept.push({ box: own.subarray(4 * i, 4 * i + 4), score: score[i] as number, of: c });
+      for (let i = 0; i < m; i++) score[i] = s[(n * m + i) * classes + c];
+      const { taken, scores: found } = suppressed(m, score, overlap, settings);
+      for (const [k, i] of taken.entries())
+        kept.push({ box: own.slice(4 * i, 4 * i + 4), score: found[k] as number, of: c });
     }
     kept.sort((x, y) => y.score - x.score);
     counts[n] = Math.min(size, kept.length);
