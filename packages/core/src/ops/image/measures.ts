@@ -172,11 +172,11 @@ export function ssimMaps(
     weights.map((w) => w / total),
     a.dtype,
   );
-  const channels = dims(a)[3];
-  const filter = reshape(line.mul(line.expandDims(1)), [filterSize, filterSize, 1, 1]).broadcastTo(
-    toShape([filterSize, filterSize, channels, 1]),
-  );
-  const smooth = (x: Tensor): Tensor => depthwiseConv2d(x, filter);
+  // The window is a product of two lines: a pass down and one across take 2 · size steps for each place, not size².
+  const along = (height: number, width: number): Tensor =>
+    reshape(line, [height, width, 1, 1]).broadcastTo(toShape([height, width, dims(a)[3], 1]));
+  const [down, across] = [along(filterSize, 1), along(1, filterSize)];
+  const smooth = (x: Tensor): Tensor => depthwiseConv2d(depthwiseConv2d(x, down), across);
   const [m1, m2] = [smooth(a), smooth(b)];
   const both = m1.mul(m2).mul(2);
   const squares = m1.square().add(m2.square());
