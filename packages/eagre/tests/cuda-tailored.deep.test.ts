@@ -48,7 +48,7 @@ function check(make: Make, off: number, between = 0): string {
       results.forEach((values, i) => {
         const wanted = with_[s]![i]!;
         expect(values.length).toBe(wanted.length);
-        const scale = Math.max(1e-3, ...wanted.map(Math.abs));
+        const scale = Math.max(0.1, ...wanted.map(Math.abs));
         values.forEach((value, k) => {
           if (Object.is(value, wanted[k])) return;
           const where = `${what}, step ${s}, result ${i}, ${k}: ${value} for ${wanted[k]}`;
@@ -437,5 +437,105 @@ describe.skipIf(!isTested)('plans of the backend of CUDA', () => {
     // The gradient of a third is added to before all are joined.
     expect(callsOf(text, /^Slice/)).toHaveLength(1);
     expect(callsOf(text, /^Concat/)).toHaveLength(1);
+  });
+
+  /** A product, a batch normalization and relu; then both again, of which `join` makes results that go on to other products. */
+  const normalizations =
+    (
+      dtype: Half | 'float32',
+      [rows, width]: readonly [number, number],
+      join: (y: tf.Tensor, hidden: tf.Tensor, first: tf.Tensor) => readonly tf.Tensor[],
+    ): Make =>
+    () => {
+      const options = { dtype: dtype === 'float32' ? dtype : (`mixed_${dtype}` as const), epsilon: 0.125 };
+      const norms = [0, 1].map(() => new tf.layers.BatchNormalization(options));
+      const weights = [5, width].map((n, i) => new tf.Variable(quarters([n, width], i)));
+      const start = new tf.Variable(quarters([rows, 5], 3));
+      const targets = [0, 1, 2].map((i) => quarters([rows, width], i + 4));
+      const narrow = (x: tf.Tensor): tf.Tensor => (dtype === 'float32' ? x : x.cast(dtype));
+      const after = narrow(quarters([width, width], 6));
+      const forward = (): tf.Tensor => {
+        const [w0, w1] = weights.map((w) => narrow(w.value())) as [tf.Tensor, tf.Tensor];
+        const first = tf.matmul(narrow(start.value()), w0);
+        const hidden = tf.nn.relu(norms[0]!(first, { training: true }) as tf.Tensor);
+        const y = norms[1]!(tf.matmul(hidden, w1), { training: true }) as tf.Tensor;
+        const losses = join(y, hidden, first).map((result, i) =>
+          // Its gradient waits for it.
+          tf.matmul(result, after).cast('float32').sub(targets[i]!).square().sum(),
+        );
+        return tf.addN(losses);
+      };
+      forward();
+      norms.forEach(({ gamma, beta }, i) => {
+        gamma!.assign(quarters([width], i).add(1.125));
+        beta!.assign(quarters([width], i + 2));
+      });
+      const all = [start, ...weights, ...norms.flatMap((norm) => norm.trainableVariables)];
+      const optimizer = new tf.optimizers.SGD({ learningRate: 2 ** -12 });
+      return () => {
+        const tape = new tf.GradientTape();
+        const loss = tape.record(forward);
+        const gradients = tape.gradient(loss, all) as tf.Tensor[];
+        optimizer.applyGradients(gradients, all);
+        const averages = norms.flatMap((norm) => [norm.movingMean.add(0), norm.movingVariance.add(0)]);
+        return [loss, ...gradients, ...averages];
+      };
+    };
+  /** How many inputs the calls have, and the dtype of the last one. */
+  const inputsOf = (text: string, what: RegExp): string[] =>
+    callsOf(text, what).map((line) => {
+      const inputs = line.split(' = ')[1]!.match(/%\d+ \w+\[/g)!;
+      return `${inputs.length} ${inputs.at(-1)!.split(' ')[1]}`;
+    });
+  const NORM = /^FusedBatchNorm\(/;
+  const NORM_GRAD = /^FusedBatchNormGrad\(/;
+  type Join = Parameters<typeof normalizations>[2];
+  const compared = (dtype: Half | 'float32', shape: readonly [number, number], join: Join): string => {
+    const off = dtype === 'float32' ? 1e-3 : 0.05;
+    return check(normalizations(dtype, shape, join), off, off);
+  };
+
+  it('batch normalization applies relu, and its gradient passes where that did', () => {
+    for (const dtype of ['float32', ...halves] as const)
+      for (const shape of [
+        [6, 3],
+        [9, 4],
+        [70, 1],
+      ] as const) {
+        const text = compared(dtype, shape, (y) => [tf.nn.relu(y)]);
+        expect(callsOf(text, /.*max\(/)).toEqual([]);
+        // Each gradient computes the result anew, from the offset.
+        expect(inputsOf(text, NORM_GRAD)).toEqual(['6 float32[', '6 float32[']);
+      }
+  });
+
+  it('batch normalization adds what is added to it', () => {
+    for (const dtype of ['float32', ...halves] as const) {
+      const text = compared(dtype, [9, 4], (y, hidden) => [tf.nn.relu(y.add(hidden))]);
+      expect(inputsOf(text, NORM)).toEqual(['3 float32[', `4 ${dtype}[`]);
+      expect(
+        inputsOf(
+          compared(dtype, [7, 3], (y, hidden) => [y.add(hidden)]),
+          NORM,
+        ),
+      ).toEqual(['3 float32[', `4 ${dtype}[`]);
+      // The gradient behind the sum looks at the sign of the result.
+      const join: Join = (y, _, first) => [tf.nn.relu(tf.stopGradient(first).add(y))];
+      expect(inputsOf(compared(dtype, [6, 8], join), NORM_GRAD)).toEqual([`6 ${dtype}[`, '6 float32[']);
+    }
+  });
+
+  it('results that are used twice, and other activations, stay as they are', () => {
+    for (const dtype of ['float32', 'bfloat16'] as const) {
+      const twice = compared(dtype, [6, 4], (y) => [tf.nn.relu(y), y]);
+      expect(inputsOf(twice, NORM)).toEqual(['3 float32[', '3 float32[']);
+      expect(
+        inputsOf(
+          compared(dtype, [6, 4], (y) => [tf.nn.relu6(y)]),
+          NORM_GRAD,
+        )[0],
+      ).toBe('5 float32[');
+      compared(dtype, [6, 4], (y) => [tf.nn.relu(y.mul(-1)), tf.maximum(y, -0.25)]);
+    }
   });
 });

@@ -1,4 +1,5 @@
 /** Kernels for GPUs, written once in a subset of WGSL, and their printers to WGSL, CUDA C++ and PTX. */
+export { activatedBatchNorm, activatedBatchNormGrad } from './cuda/batch-norm.ts';
 export { packedAttention } from './cuda/packed-attention.ts';
 export {
   isWorthPitching,

@@ -1,14 +1,15 @@
 // Layer normalization that reads and writes 16 bits, where casts stand around the one of float32.
-import {
-  dtypeOfValue,
-  type NumericDType,
-  type Plan,
-  type PlanCall,
-  type PlanTensor,
-  Uses,
-} from '@eagre/backend';
+import { type NumericDType, type Plan, type PlanCall, type PlanTensor, Uses } from '@eagre/backend';
 import { gpuKernel, rowNormGrad } from '@eagre/gpu-kernels';
-import { isMadeBefore, type MakeOwn, narrowOf, programOfCall, readerOf, scaledCast } from './plans.ts';
+import {
+  isMadeBefore,
+  type MakeOwn,
+  narrowOf,
+  programOfCall,
+  readerOf,
+  scaledCast,
+  textOf,
+} from './plans.ts';
 
 /** A call that stands for one and for the call that reads its first result. */
 interface Joined {
@@ -90,21 +91,11 @@ function roundedIn(
 function summandOf(call: PlanCall, wide: PlanTensor, dtype: PlanTensor['dtype']): PlanTensor | undefined {
   const program = programOfCall(call);
   if (program?.inputs.length !== 2) return undefined;
-  const { instrs, outputs } = program;
-  /** The value that a cast to a dtype is of; undefined for all else. */
-  const castOf = (id: number | undefined, to: PlanTensor['dtype']): number | undefined => {
-    const instr = id === undefined ? undefined : instrs[id - 2];
-    return instr?.op === 'cast' && instr.dtype === to ? instr.args[0] : undefined;
-  };
-  const sum = castOf(outputs[0], dtype);
-  const { op, args } = (sum === undefined ? undefined : instrs[sum - 2]) ?? {};
-  if (op !== 'add' || args === undefined) return undefined;
   const own = call.inputs.findIndex(({ value }) => value === wide.value);
   const summand = call.inputs[1 - own];
-  const isOwn = (id: number): boolean => castOf(castOf(id, 'float32'), dtype) === own;
-  const isOther = (id: number): boolean => castOf(id, 'float32') === 1 - own;
-  const [a, b] = args;
-  if (!(isOwn(a) && isOther(b)) && !(isOwn(b) && isOther(a))) return undefined;
-  if (dtypeOfValue(program, 1 - own) !== dtype || summand.size !== wide.size) return undefined;
-  return { ...summand, shape: wide.shape };
+  const isSum =
+    textOf(program) === `${dtype}(add(float32(x${1 - own}),float32(${dtype}(x${own}))))` &&
+    summand.dtype === dtype &&
+    summand.size === wide.size;
+  return isSum ? { ...summand, shape: wide.shape } : undefined;
 }

@@ -75,6 +75,21 @@ export function scaledCast(call: PlanCall): { input: PlanTensor; factor: number 
   return { input, factor: factor.value };
 }
 
+/** What a program of one result computes, as text by which it is recognized: inputs are x0, x1, …; of two that may change places the longer one comes last. */
+export function textOf({ inputs, instrs, outputs }: ScalarProgram): string {
+  const text = (id: number): string => {
+    const instr = instrs[id - inputs.length];
+    if (instr === undefined) return `x${id}`;
+    const { op, dtype, args, value } = instr;
+    if (op === 'const') return Object.is(value, -0) ? '-0' : String(value);
+    const operands = args.map(text);
+    if (op === 'add' || op === 'mul' || op === 'max')
+      operands.sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
+    return `${op === 'cast' ? dtype : op}(${operands.join()})`;
+  };
+  return outputs.length === 1 ? text(outputs[0]) : '';
+}
+
 /** The only call that reads a value, which only calls of the plan see. */
 export function readerOf(plan: Plan, uses: Uses, value: number): { call: PlanCall; at: number } | undefined {
   const [at, ...more] = uses.readers[value];

@@ -1,4 +1,5 @@
 import type { Plan } from '@eagre/backend';
+import { activateNorms } from './activated-norms.ts';
 import { groupAlike } from './group-alike.ts';
 import { readNarrowGradients } from './narrow-gradients.ts';
 import { narrowNorms } from './narrow-norms.ts';
@@ -9,6 +10,7 @@ import { type Gpu, type MakeOwn, type Tailoring, withoutDead } from './plans.ts'
 const passes: readonly Tailoring[] = [
   readNarrowGradients,
   narrowNorms,
+  activateNorms,
   packAttention,
   pitchLines,
   groupAlike,

@@ -35,7 +35,7 @@ const squaresOf = (name: string, s: string, squares: string, count: string): str
 const elementOf = (lane: number, lanes: number): string => `column * ${lanes}u + ${lane}u`;
 
 /** Where means and variances go. */
-interface Made {
+export interface Made {
   /** Of a mean and a variance in turn. */
   readonly buffers: Readonly<Record<string, string>>;
   readonly operands: readonly number[];
@@ -49,7 +49,7 @@ function storeMoments({ buffers }: Made, at: string, total: string, lane: number
 }
 
 /** Means and variances of columns in one pass: each piece of rows measures from its first, so that a mean far from zero costs no digits of the variance. */
-function columnMoments(
+export function columnMoments(
   x: number,
   dtype: DType,
   columns: Columns,
@@ -132,7 +132,7 @@ const roundedTo = (dtype: DType, ...names: readonly string[]): Readonly<Record<s
   isHalf(dtype) ? ofFloats(dtype, Object.fromEntries(names.map((name) => [name, 'mut f32']))) : {};
 
 /** Statements for each lane of a thread, which see the number of the column as `e`; their names end in the lane. */
-const perLane = (lanes: number, text: (lane: number, at: string) => string): string =>
+export const perLane = (lanes: number, text: (lane: number, at: string) => string): string =>
   Array.from({ length: lanes }, (_, lane) => text(lane, `(${elementOf(lane, lanes)})`)).join('\n');
 
 function batchNorm({ inputs: [x, scale], attrs }: Call): Lowered | undefined {
@@ -193,7 +193,7 @@ function batchNorm({ inputs: [x, scale], attrs }: Call): Lowered | undefined {
 }
 
 /** What a thread adds up along a column, as an expression for a lane of row k. */
-interface ColumnSums {
+export interface ColumnSums {
   readonly n: number;
   readonly inner: number;
   readonly lanes: 1 | 2;
@@ -210,7 +210,7 @@ interface ColumnSums {
 }
 
 /** Sums over rows of functions of 2-D tensors. */
-function columnSums(
+export function columnSums(
   {
     n,
     inner,

@@ -21,8 +21,8 @@ export function prepareFed(backend: Backend, plan: Plan, feeds: readonly Feed[])
 
 /** Tells on which device the calls of a plan run, and those of its branches and loops. */
 function logPlacement(backend: Backend, { calls }: Plan): void {
-  for (const { name, kernel, bodies = [] } of calls) {
-    const what = typeof kernel === 'string' ? kernel : 'an elementwise function';
+  for (const { name, kernel, own, bodies = [] } of calls) {
+    const what = own?.title ?? (typeof kernel === 'string' ? kernel : 'an elementwise function');
     console.info(`${name}: (${what}): ${deviceName(backend)}`);
     for (const body of bodies) logPlacement(backend, body);
   }

@@ -1,0 +1,115 @@
+// Batch normalization that adds what is added to its result and applies relu, and its gradient that looks where relu let the gradient through.
+import { isHalf, type Plan, type PlanCall, type PlanTensor, Uses } from '@eagre/backend';
+import { activatedBatchNorm, activatedBatchNormGrad } from '@eagre/gpu-kernels';
+import { isMadeBefore, type MakeOwn, programOfCall, readerOf, textOf, writerOf } from './plans.ts';
+
+/** What is done to a result in the call that reads it. */
+interface Activation {
+  readonly at: number;
+  readonly output: PlanTensor;
+  readonly summand: PlanTensor | undefined;
+  readonly hasRelu: boolean;
+}
+
+/** How a value in 16 bits, or in float32, is seen by programs, and what they make of a result. */
+function forms({ dtype }: PlanTensor): { seen: (x: string) => string; made: (x: string) => string } {
+  return isHalf(dtype)
+    ? { seen: (x) => `float32(${x})`, made: (x) => `${dtype}(${x})` }
+    : { seen: (x) => x, made: (x) => x };
+}
+
+export function activateNorms(plan: Plan, make: MakeOwn): Plan {
+  const uses = new Uses(plan);
+  const gone = new Set<number>();
+  /** By the value of the result behind relu: the call that makes it without a summand, and its place. */
+  const activated = new Map<number, { readonly call: PlanCall; readonly at: number }>();
+  const calls = plan.calls.map((call, at): PlanCall => {
+    const { attrs, name } = call;
+    const epsilon = attrs['epsilon'] as number;
+    if (call.kernel === 'FusedBatchNorm') {
+      const [y, ...statistics] = call.outputs;
+      const activation = activationOf(plan, uses, y, at);
+      if (activation === undefined) return call;
+      const { summand, output, hasRelu } = activation;
+      const inputs = [...call.inputs, ...(summand === undefined ? [] : [summand])];
+      const made = activatedBatchNorm(inputs, epsilon, hasRelu);
+      if (made === undefined) return call;
+      gone.add(activation.at);
+      if (summand === undefined) activated.set(output.value, { call, at });
+      return make({ inputs, outputs: [output, ...statistics], name }, 'FusedBatchNorm', made);
+    }
+    if (call.kernel === 'FusedBatchNormGrad') {
+      const relu = reluGradOf(plan, uses, call.inputs[0], at);
+      if (relu === undefined) return call;
+      const { dy, y } = relu;
+      const forward = activated.get(y.value);
+      const offset = forward && offsetOf(uses, forward.call, forward.at, call, at);
+      const inputs = [dy, ...call.inputs.slice(1), offset ?? y];
+      const made = activatedBatchNormGrad(inputs, epsilon, offset === undefined ? 'y' : 'offset');
+      if (made === undefined) return call;
+      gone.add(relu.at);
+      return make({ inputs, outputs: call.outputs, name }, 'FusedBatchNormGrad', made);
+    }
+    return call;
+  });
+  return { ...plan, calls: calls.filter((_, at) => !gone.has(at)) };
+}
+
+function activationOf(plan: Plan, uses: Uses, y: PlanTensor, at: number): Activation | undefined {
+  const reader = readerOf(plan, uses, y.value);
+  const program = reader && programOfCall(reader.call);
+  if (reader === undefined || program === undefined || reader.call.outputs.length !== 1) return undefined;
+  const { inputs, outputs } = reader.call;
+  const [output] = outputs;
+  if (output.dtype !== y.dtype || uses.writers[output.value].length !== 1) return undefined;
+  if (output.size !== y.size || inputs.some(({ size }) => size !== y.size)) return undefined;
+  const { seen, made } = forms(y);
+  const text = textOf(program);
+  const own = { at: reader.at, output: { ...output, shape: y.shape } };
+  if (text === made(`max(0,${seen('x0')})`)) return { ...own, summand: undefined, hasRelu: true };
+  const sum = made(`add(${seen('x0')},${seen('x1')})`);
+  const hasRelu = text === made(`max(0,${seen(sum)})`);
+  if (!hasRelu && text !== sum) return undefined;
+  const other = inputs.find(({ value }) => value !== y.value);
+  if (other === undefined || other.dtype !== y.dtype || !isMadeBefore(uses, other.value, at))
+    return undefined;
+  return { ...own, summand: { ...other, shape: y.shape }, hasRelu };
+}
+
+/** The call that makes the gradient before relu of that behind it and of the result, where nothing else reads the one. */
+function reluGradOf(
+  plan: Plan,
+  uses: Uses,
+  gradient: PlanTensor,
+  reader: number,
+): { at: number; dy: PlanTensor; y: PlanTensor } | undefined {
+  const writer = writerOf(plan, uses, gradient.value);
+  const program = writer && programOfCall(writer.call);
+  if (writer === undefined || program === undefined || readerOf(plan, uses, gradient.value)?.at !== reader)
+    return undefined;
+  const { inputs, outputs } = writer.call;
+  if (inputs.length !== 2 || outputs.length !== 1) return undefined;
+  if (inputs.some(({ size, dtype }) => size !== gradient.size || dtype !== gradient.dtype)) return undefined;
+  const { seen, made } = forms(gradient);
+  const text = textOf(program);
+  const place = [0, 1].find((i) => text === made(`select(gt(${seen(`x${1 - i}`)},0),${seen(`x${i}`)},0)`));
+  if (place === undefined) return undefined;
+  const [dy, y] = [inputs[place], inputs[1 - place]];
+  if ([dy, y].some(({ value }) => !isMadeBefore(uses, value, reader))) return undefined;
+  return { at: writer.at, dy: { ...dy, shape: gradient.shape }, y: { ...y, shape: gradient.shape } };
+}
+
+/** The offset of a call that normalized, where its gradient knows all that its result was computed from. */
+function offsetOf(
+  uses: Uses,
+  forward: PlanCall,
+  at: number,
+  gradient: PlanCall,
+  reader: number,
+): PlanTensor | undefined {
+  const [x, scale, offset] = forward.inputs;
+  const [, mean, variance] = forward.outputs;
+  const isSame = [x, scale, mean, variance].every(({ value }, i) => value === gradient.inputs[i + 1].value);
+  const isKept = [x, scale, offset].every(({ value }) => !uses.writtenWithin(value, at, reader));
+  return isSame && isKept && forward.attrs['epsilon'] === gradient.attrs['epsilon'] ? offset : undefined;
+}
