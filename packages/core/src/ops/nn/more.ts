@@ -7,7 +7,7 @@ import { checkNumber, checkOneOf, shown } from '../../arguments/checks.ts';
 import { distribution } from '../../dispatch/distribution.ts';
 import { opHooks, pair } from '../../dispatch/op.ts';
 import { mulDims, productOf } from '../../shapes/dim.ts';
-import { dims } from '../../shapes/dims.ts';
+import { dims, toShape } from '../../shapes/dims.ts';
 import {
   type Axis,
   checkFlag,
@@ -20,11 +20,11 @@ import { checkSize, sizeValue } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, isFloating } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { zeros } from '../array/creation.ts';
+import { fill, zeros } from '../array/creation.ts';
 import { concat } from '../array/join.ts';
 import { windowsOf } from '../array/space.ts';
 import { where } from '../elementwise/select.ts';
-import { conv2d, depthwiseConv2d } from './conv.ts';
+import { conv1d, conv2d, depthwiseConv2d } from './conv.ts';
 import { avgPool, maxPool } from './pooling.ts';
 import { directionsOf, type FormatOption, perDirection, withChannelsLast } from './windows.ts';
 import { withSpaceToBatch } from './with-space-to-batch.ts';
@@ -201,12 +201,12 @@ export const localResponseNormalization: Response = /* @__PURE__ */ defineFuncti
     if (!Number.isSafeInteger(radius) || radius < 0)
       throw new InvalidArgumentError(`depthRadius is ${radius}, expected an integer of at least 0`, op);
     for (const [name, value] of Object.entries({ bias, alpha, beta })) checkNumber(value, name, op);
-    // Running sums, of which two make the sum of a window.
-    const none: [number, number] = [0, 0];
-    const wide = x.square().pad([none, none, none, [radius, radius]]);
-    const sums = wide.cumsum(-1).pad([none, none, none, [1, 0]]);
-    const window = 2 * radius + 1;
-    const squares = sums.at('...', `${window}:`).sub(sums.at('...', `:-${window}`));
+    // Each window is added up by itself: a difference of running sums would lose what is small beside what came before.
+    const channels = dims(x)[3];
+    const lines = x.square().reshape(toShape([-1, channels, 1]));
+    const furthest = typeof channels === 'number' ? Math.min(radius, channels) : radius;
+    const ones = fill([2 * furthest + 1, 1, 1], toTensor(1, x.dtype));
+    const squares = conv1d(lines, ones, { padding: 'SAME' }).reshape(toShape(dims(x)));
     const sizes = squares.mul(alpha).add(bias);
     return x.div(beta === 0.5 ? sizes.sqrt() : sizes.pow(beta));
   },
