@@ -525,6 +525,26 @@ describe.skipIf(!isTested)('plans of the backend of CUDA', () => {
     }
   });
 
+  it('the gradient behind a sum of gradients makes that for those who read it later', () => {
+    for (const dtype of ['float32', ...halves] as const)
+      for (const shape of [
+        [9, 4],
+        [70, 3],
+      ] as const) {
+        const text = compared(dtype, shape, (y, hidden) => {
+          const result = tf.nn.relu(y.add(hidden));
+          return [result, result];
+        });
+        expect(inputsOf(text, NORM_GRAD)[0]).toBe(`7 ${dtype}[`);
+        // Alone it makes it for itself.
+        const alone = compared(dtype, shape, (y) => {
+          const result = tf.nn.relu(y);
+          return [result, result];
+        });
+        expect(inputsOf(alone, NORM_GRAD)[0]).toBe(`7 ${dtype}[`);
+      }
+  });
+
   it('results that are used twice, and other activations, stay as they are', () => {
     for (const dtype of ['float32', 'bfloat16'] as const) {
       const twice = compared(dtype, [6, 4], (y) => [tf.nn.relu(y), y]);

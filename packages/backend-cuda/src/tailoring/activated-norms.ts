@@ -40,6 +40,16 @@ export function activateNorms(plan: Plan, make: MakeOwn): Plan {
     }
     if (call.kernel === 'FusedBatchNormGrad') {
       const relu = reluGradOf(plan, uses, call.inputs[0], at);
+      const summed = relu === undefined ? summedReluGradOf(plan, uses, call.inputs[0], at) : undefined;
+      if (summed !== undefined) {
+        const { dy, y, summand, output } = summed;
+        const inputs = [dy, ...call.inputs.slice(1), y, summand];
+        const made = activatedBatchNormGrad(inputs, epsilon, 'sum');
+        if (made === undefined) return call;
+        gone.add(summed.at);
+        const outputs = [...call.outputs, output];
+        return make({ inputs, outputs, name }, 'FusedBatchNormGrad', made);
+      }
       if (relu === undefined) return call;
       const { dy, y } = relu;
       const forward = activated.get(y.value);
@@ -97,6 +107,42 @@ function reluGradOf(
   const [dy, y] = [inputs[place], inputs[1 - place]];
   if ([dy, y].some(({ value }) => !isMadeBefore(uses, value, reader))) return undefined;
   return { at: writer.at, dy: { ...dy, shape: gradient.shape }, y: { ...y, shape: gradient.shape } };
+}
+
+/** The same of a gradient that is a sum, and that others may read later too. */
+function summedReluGradOf(
+  plan: Plan,
+  uses: Uses,
+  gradient: PlanTensor,
+  reader: number,
+): { at: number; dy: PlanTensor; y: PlanTensor; summand: PlanTensor; output: PlanTensor } | undefined {
+  const writer = writerOf(plan, uses, gradient.value);
+  const program = writer && programOfCall(writer.call);
+  // Who reads it first makes it.
+  if (writer === undefined || program === undefined || uses.readers[gradient.value][0] !== reader)
+    return undefined;
+  const { inputs, outputs } = writer.call;
+  if (inputs.length !== 3 || outputs.length !== 1) return undefined;
+  if (inputs.some(({ size, dtype }) => size !== gradient.size || dtype !== gradient.dtype)) return undefined;
+  const { seen, made } = forms(gradient);
+  const text = textOf(program);
+  const result = [0, 1, 2].find((i) => {
+    const [a, b] = [0, 1, 2].filter((other) => other !== i);
+    const sum = seen(made(`add(${seen(`x${a}`)},${seen(`x${b}`)})`));
+    return text === made(`select(gt(${seen(`x${i}`)},0),${sum},0)`);
+  });
+  if (result === undefined || inputs.some(({ value }) => !isMadeBefore(uses, value, reader)))
+    return undefined;
+  const { shape } = gradient;
+  const [dy, summand] = inputs.filter((_, i) => i !== result);
+  const y = inputs[result];
+  return {
+    at: writer.at,
+    dy: { ...dy, shape },
+    y: { ...y, shape },
+    summand: { ...summand, shape },
+    output: gradient,
+  };
 }
 
 /** The offset of a call that normalized, where its gradient knows all that its result was computed from. */

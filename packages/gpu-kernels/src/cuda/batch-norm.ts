@@ -95,36 +95,57 @@ export function activatedBatchNorm(
   return { dispatches: [...moments, launchColumns(apply, operands, cut, [epsilon])], scratch };
 }
 
+/** Where the gradient dy of a result passes relu: where the result was above 0, which the offset tells, or y; or dy is the sum of two, of which that is made too. */
+type Through = 'offset' | 'y' | 'sum';
+
 /**
  * dy, x, scale, mean, variance and `offset` or `y` → dx, dscale, doffset: FusedBatchNormGrad of dy where the result was above 0, else of 0. What the result was
- * is computed anew from the offset, or is the sign of y.
+ * is computed anew from the offset, or is the sign of y. With `sum`, more inputs behind y: what is added to dy, rounded, and more outputs: the gradient behind relu.
  * @returns undefined where it is too large, or the scale has 16 bits
  */
 export function activatedBatchNormGrad(
   [dy, x, scale]: readonly TensorInfo[],
   epsilon: number,
-  from: 'offset' | 'y',
+  through: Through,
 ): Lowered | undefined {
   const of = normalized(x, scale);
   if (of === undefined || !fits(dy)) return undefined;
   const { lanes, stored, n, inner, value } = of;
+  const isSum = through === 'sum';
   const scratch: number[] = [];
-  const [dx, dscale, doffset] = [6, 7, 8];
-  const shown = from === 'y' ? stored : 'f32';
-  const load = (k: number): string =>
-    `let dy${k} = dy[at${k}]; let x${k} = x[at${k}]; ${from === 'y' ? `let y${k} = y[at${k}];` : ''}`;
-  const slope = (k: number, lane: number): string =>
-    `select(0.0, ${value('dy', k, lane)}, ${from === 'y' ? value('y', k, lane) : affine(value('x', k, lane), lane, x.dtype)} > 0.0)`;
+  const [dx, dscale, doffset, behind] = isSum ? [7, 8, 9, 10] : [6, 7, 8, 8];
+  const from = through === 'offset' ? 'offset' : 'y';
+  const perLanes = (each: (lane: number) => string): string =>
+    columnStore(lanes === 2 ? [each(0), each(1)] : [each(0)], x.dtype);
+  const passed = (k: number, lane: number): string => {
+    const own = value('dy', k, lane);
+    const sum = isSum ? rounded(`${own} + ${value('more', k, lane)}`, x.dtype) : own;
+    const result = from === 'y' ? value('y', k, lane) : affine(value('x', k, lane), lane, x.dtype);
+    return `select(0.0, ${sum}, ${result} > 0.0)`;
+  };
   const centred = (k: number, lane: number): string => `(${value('x', k, lane)} - level${lane})`;
-  const shared = { scale: 'f32', mean: 'f32', variance: 'f32', [from]: shown };
+  const known = { scale: 'f32', mean: 'f32', variance: 'f32' };
+  const inputs: Record<string, string> = { dy: stored, x: stored, ...known };
+  inputs[from] = from === 'y' ? stored : 'f32';
+  if (isSum) Object.assign(inputs, { more: stored, behind: `mut ${stored}` });
+  const operands = [0, 1, 2, 3, 4, 5, ...(isSum ? [6, behind] : [])];
   const start = from === 'y' ? perLane(lanes, (lane, at) => `let level${lane} = mean[${at}];`) : setUp(lanes);
+  const loadBoth = (k: number): string => `let dy${k} = dy[at${k}]; let x${k} = x[at${k}];`;
+  const load = (k: number): string =>
+    `${loadBoth(k)} ${from === 'y' ? `let y${k} = y[at${k}];` : ''} ${
+      isSum
+        ? `let more${k} = more[at${k}]; let d${k} = ${perLanes((lane) => passed(k, lane))}; behind[at${k}] = d${k};`
+        : ''
+    }`;
+  // What a result of 16 bits was is read from its words.
+  const slope = (k: number, lane: number): string => (isSum ? value('d', k, lane) : passed(k, lane));
   const sums = columnSums(
     {
       n,
       inner,
       lanes,
-      inputs: { dy: stored, x: stored, ...shared },
-      operands: [0, 1, 2, 3, 4, 5],
+      inputs,
+      operands,
       params: { epsilon },
       setUp: start,
       load,
@@ -132,12 +153,16 @@ export function activatedBatchNormGrad(
       finish: (s, number, at) => (number === 0 ? s : `${s} * fRsqrt(variance[${at}] + p.epsilon)`),
       outputs: [{ doffset: ['f32', doffset] }, { dscale: ['f32', dscale] }],
     },
-    (bytes) => doffset + scratch.push(bytes),
+    (bytes) => behind + scratch.push(bytes),
   );
-  const result = (k: number, lane: number): string =>
-    `factor${lane} * ((${slope(k, lane)} - shift${lane}) - ${centred(k, lane)} * tilt${lane})`;
+  const ofResult = isSum ? (k: number, lane: number) => value('dy', k, lane) : passed;
   const apply = columnPass({
-    buffers: { dy: stored, x: stored, ...shared, dscale: 'f32', doffset: 'f32', dx: `mut ${stored}` },
+    buffers: {
+      ...(isSum ? { dy: stored, x: stored, ...known } : inputs),
+      dscale: 'f32',
+      doffset: 'f32',
+      dx: `mut ${stored}`,
+    },
     params: { epsilon: 'f32', count: 'f32' },
     setUp: `${start} ${perLane(
       lanes,
@@ -145,11 +170,11 @@ export function activatedBatchNormGrad(
         `let inverse${lane} = fRsqrt(variance[${at}] + p.epsilon); let factor${lane} = scale[${at}] * inverse${lane};
         let shift${lane} = doffset[${at}] / p.count; let tilt${lane} = dscale[${at}] * inverse${lane} / p.count;`,
     )}`,
-    load,
+    load: isSum ? loadBoth : load,
     use: (k) =>
-      `dx[at${k}] = ${columnStore(lanes === 2 ? [result(k, 0), result(k, 1)] : [result(k, 0)], x.dtype)};`,
+      `dx[at${k}] = ${perLanes((lane) => `factor${lane} * ((${ofResult(k, lane)} - shift${lane}) - ${centred(k, lane)} * tilt${lane})`)};`,
   });
   const cut = piecesOf({ outer: 1, n, inner: inner / lanes }, 'apply');
-  const operands = [0, 1, 2, 3, 4, 5, dscale, doffset, dx];
-  return { dispatches: [...sums, launchColumns(apply, operands, cut, [epsilon, n])], scratch };
+  const applied = [...(isSum ? [behind, 1, 2, 3, 4] : operands), dscale, doffset, dx];
+  return { dispatches: [...sums, launchColumns(apply, applied, cut, [epsilon, n])], scratch };
 }
