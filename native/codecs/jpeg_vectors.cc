@@ -451,6 +451,9 @@ int jsimd_can_h2v2_upsample(void) { return 0; }
 void jsimd_h2v2_upsample(j_decompress_ptr, jpeg_component_info*, JSAMPARRAY, JSAMPARRAY*) {}
 int jsimd_can_h2v1_upsample(void) { return 0; }
 void jsimd_h2v1_upsample(j_decompress_ptr, jpeg_component_info*, JSAMPARRAY, JSAMPARRAY*) {}
+// The library asks for it on ARM alone.
+int jsimd_can_h1v2_fancy_upsample(void) { return 0; }
+void jsimd_h1v2_fancy_upsample(j_decompress_ptr, jpeg_component_info*, JSAMPARRAY, JSAMPARRAY*) {}
 int jsimd_can_h2v2_merged_upsample(void) { return 0; }
 void jsimd_h2v2_merged_upsample(j_decompress_ptr, JSAMPIMAGE, JDIMENSION, JSAMPARRAY) {}
 int jsimd_can_h2v1_merged_upsample(void) { return 0; }

@@ -6,9 +6,10 @@ import { fileURLToPath } from 'node:url';
 /**
  * What a library says of itself.
  * @param {Buffer} bytes
- * @returns {{ system: string, cpu: string, libraries: string[], imports: string[], exports: string[], versions?: string[], minimum?: string,
+ * @returns {{ system: string, cpu: string, libraries: string[], imports: string[], exports: string[], unbound?: string[],
+ *   versions?: string[], minimum?: string,
  *   signature?: string, protections?: string[] }} `system` is linux, darwin, win32 or unknown; `libraries` that the system loads with it;
- *   `imports` and `exports` are names of symbols; `versions` those of symbols of Linux (`GLIBC_2.17`); `minimum` the oldest macOS;
+ *   `imports` and `exports` are names of symbols; `unbound` those imports that any library may have, as the file names none; `versions` those of symbols of Linux (`GLIBC_2.17`); `minimum` the oldest macOS;
  *   `signature` of a file of macOS (`ad hoc`, `none`); `protections` that a file of Windows asks for
  */
 export function describe(bytes) {
@@ -34,7 +35,7 @@ function elf(bytes) {
     link: bytes.readUInt32LE(at + 40),
     info: bytes.readUInt32LE(at + 44),
   }));
-  const [SHT_DYNAMIC, SHT_DYNSYM, SHT_VERNEED] = [6, 11, 0x6ffffffe];
+  const [SHT_DYNAMIC, SHT_DYNSYM, SHT_VERNEED, SHT_VERSYM] = [6, 11, 0x6ffffffe, 0x6fffffff];
   const section = (type) => sections.find((each) => each.type === type);
   const names = (of) => (at) => textAt(bytes, sections[of.link].offset + at);
   const rows = (of, length) =>
@@ -46,12 +47,15 @@ function elf(bytes) {
     .filter((at) => number64(bytes, at) === DT_NEEDED)
     .map((at) => names(dynamic)(number64(bytes, at + 8)));
   const table = section(SHT_DYNSYM);
+  const [, ...versionsOf] = rows(section(SHT_VERSYM), 2).map((at) => bytes.readUInt16LE(at) & 0x7fff);
   const symbols = rows(table, 24)
     .slice(1)
-    .map((at) => ({
+    .map((at, i) => ({
       name: names(table)(bytes.readUInt32LE(at)),
       weak: bytes[at + 4] >> 4 === 2,
       defined: bytes.readUInt16LE(at + 6) !== 0,
+      // The first two numbers are for those without a version.
+      versioned: versionsOf[i] > 1,
     }));
   const versions = [];
   const needed = section(SHT_VERNEED);
@@ -63,9 +67,11 @@ function elf(bytes) {
     )
       versions.push(names(needed)(bytes.readUInt32LE(one + 8)));
   }
-  const imports = symbols.filter(({ defined, weak }) => !defined && !weak).map(({ name }) => name);
+  const imported = symbols.filter(({ defined, weak }) => !defined && !weak);
+  const imports = imported.map(({ name }) => name);
+  const unbound = imported.filter(({ versioned }) => !versioned).map(({ name }) => name);
   const exports = symbols.filter(({ defined }) => defined).map(({ name }) => name);
-  return { system: 'linux', cpu, libraries, imports, exports, versions };
+  return { system: 'linux', cpu, libraries, imports, exports, unbound, versions };
 }
 
 function machO(bytes) {
@@ -76,6 +82,7 @@ function machO(bytes) {
     libraries: [],
     imports: [],
     exports: [],
+    unbound: [],
     minimum: 'unknown',
     signature: 'none',
   };
@@ -95,8 +102,11 @@ function machO(bytes) {
         // Of other libraries' symbols, and of its own those that others see; none of a debugger.
         if ((type & 0xe0) !== 0 || (type & 1) === 0) continue;
         const name = textAt(bytes, names + bytes.readUInt32LE(one)).replace(/^_/, '');
-        if ((type & 0x0e) === 0) found.imports.push(name);
-        else if ((type & 0x10) === 0) found.exports.push(name);
+        if ((type & 0x0e) === 0) {
+          found.imports.push(name);
+          // Else the number of a library is there. (Apple's linker writes 254, zig's none.)
+          if ([0, 0xfe].includes(bytes[one + 7])) found.unbound.push(name);
+        } else if ((type & 0x10) === 0) found.exports.push(name);
       }
     }
   }

@@ -41,6 +41,11 @@ export function mistakes(target, bytes, own = []) {
     const more = it.exports.filter((name) => !entries.includes(name) && !ofLinker.includes(name));
     if (more.length > 0) wrong.push(`it exports more than Node looks for: ${more.slice(0, 5).join(', ')}`);
   }
+  // Node-API is whoever's that loads it; nobody has the rest, and so the addon cannot be loaded. Symbols of musl have no versions that tell.
+  const unknown = (libc === 'musl' ? [] : (it.unbound ?? [])).filter(
+    (name) => !/^(?:napi|node_api)_/.test(name),
+  );
+  if (unknown.length > 0) wrong.push(`it needs functions that nobody has: ${unknown.slice(0, 5).join(', ')}`);
   if (os === 'linux') wrong.push(...unprotected(bytes), ...wrongVersions(it, libc));
   if (os === 'darwin') {
     if (newerFirst(it.minimum, oldestMac) < 0 || it.minimum === 'unknown')

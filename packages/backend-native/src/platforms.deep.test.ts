@@ -40,6 +40,12 @@ describe.skipIf(process.platform !== 'linux' || process.env['EAGRE_SANITIZED'] !
       expect(check(own, file)).toBe('');
     });
 
+    // It has its libraries beside it.
+    const others = join(root, 'native/build/Release/eagre_distribute.node');
+    test.skipIf(!existsSync(others))('are refused where they need functions that the system lacks', () => {
+      expect(check(own, others)).toMatch(/it needs functions that nobody has: .*gloo/);
+    });
+
     test.skipIf(addons.length === 0)('are refused for other platforms', () => {
       for (const platform of platforms.filter((name) => name !== own)) {
         const said = check(platform, addons[0] as string);
