@@ -1,12 +1,15 @@
 // What is run on each platform, bundled into one file (test.mjs): `node program.mjs [pattern of names]`. It ends with 1 where something fails.
+import { createHash } from 'node:crypto';
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exit, memoryUsage } from 'node:process';
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
-import { nativeFiles, nativeUnavailable } from '@eagre/backend-native';
+import { loadCodecs, nativeFiles, nativeUnavailable } from '@eagre/backend-native';
+import { camelCaseKeys } from '@eagre/core/internal';
 import * as tf from 'eagre';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import golden from '../../packages/data/golden/picture-codecs.json';
 import { report, runTests, tell } from '../gpu/vitest.mjs';
 
 function programs() {
@@ -88,6 +91,26 @@ function programs() {
       expect([...crcs].every((crc) => crc >= 0)).toBe(true);
       expect([...targets[1]]).toEqual([0, 7, 14, 21, 28]);
       expect(targets[0][1_999_999]).toBe((2_000_002 * 7) & 255);
+    });
+
+    it('pictures are read as TensorFlow reads them, also damaged ones', () => {
+      expect(loadCodecs()).toBeDefined();
+      const hash = (values) =>
+        createHash('sha256')
+          .update(new Uint8Array(values.buffer, values.byteOffset, values.byteLength))
+          .digest('hex');
+      for (const { file, size, window, wishes, sha256, error } of golden.cases) {
+        const contents = Uint8Array.from(Buffer.from(golden.files[file], 'base64')).subarray(0, size);
+        const given = { contents, ...camelCaseKeys(wishes) };
+        const read = () => {
+          if (contents[0] === 0x89) return tf.io.decodePng(given);
+          return window === undefined
+            ? tf.io.decodeJpeg(given)
+            : tf.io.decodeAndCropJpeg({ ...given, cropWindow: window });
+        };
+        if (error === undefined) expect(hash(read().data()), file).toBe(sha256);
+        else expect(read, file).toThrow();
+      }
     });
 
     it('a worker thread computes, and ends', async () => {

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { argv, exit } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { bundle } from '../gpu/pack.mjs';
@@ -93,19 +93,22 @@ function test(target) {
   );
   for (const line of wrong) console.error(line);
   const file = wrong.length > 0 ? wrong[0] : `as promised, ${demands(readFileSync(addons[0]))}`;
-  return { file, tests: run(target, addons[0]) };
+  return { file, tests: run(target, addons) };
 }
 
-/** Runs the program with the addon as users have it: in a package for the platform, beside a flat tree of others. */
-function run(target, addon) {
+/** Runs the program with the addons as users have them: in a package for the platform, beside a flat tree of others. */
+function run(target, addons) {
   const runtime = into === undefined ? runtimeHere(target) : { missing: `it is in ${join(into, target)}` };
   if (runtime.missing !== undefined && into === undefined) return `not run: ${runtime.missing}`;
   const folder = join(into ?? work, target);
   const home = join(folder, 'node_modules/@eagre', `native-${target}`);
   mkdirSync(home, { recursive: true });
-  const manifest = JSON.parse(readFileSync(`${root}native/platforms/${target}/package.json`, 'utf8'));
+  const platform = join(root, 'native/platforms', target);
+  const manifest = JSON.parse(readFileSync(join(platform, 'package.json'), 'utf8'));
   writeFileSync(join(home, 'package.json'), JSON.stringify({ ...manifest, ...manifest.publishConfig }));
-  copyFileSync(addon, join(home, 'eagre.node'));
+  for (const addon of addons) copyFileSync(addon, join(home, basename(addon)));
+  for (const name of manifest.files.filter((name) => name.endsWith('.cjs')))
+    copyFileSync(join(platform, name), join(home, name));
   copyFileSync(join(work, 'program.mjs'), join(folder, 'program.mjs'));
   if (runtime.missing !== undefined) return `not run: ${runtime.missing}`;
   console.log(`${target}: ${runtime.command.join(' ')} ${join(folder, 'program.mjs')}`);
