@@ -756,3 +756,44 @@ test('ragged tensors refuse what TensorFlow refuses', () => {
   expect(() => f.mapFn(() => A, tf.range(3))).toThrow('must return tensors of one shape');
   expect(() => f.mapFn((x: unknown) => x, tf.sparse.fromDense([[1]]))).toThrow('make sparse ones dense');
 });
+
+test('sums within rows do not see other rows, eagerly and in traces of any rows', () => {
+  const lists = [
+    [1e9, 3, Number.POSITIVE_INFINITY, 2],
+    [1, 2, 3],
+    [],
+    [Number.NaN],
+    [0.5, 0.25, 8, 1, 1, 1, 1, 1, 1],
+  ];
+  const running = (list: readonly number[], exclusive: boolean): number[] => {
+    let sum = 0;
+    return list.map((v) => {
+      const before = sum;
+      sum += v;
+      return exclusive ? before : sum;
+    });
+  };
+  for (const exclusive of [false, true]) {
+    for (const reverse of [false, true]) {
+      const sums = (x: Ragged): Ragged => f.cumsum(x, 1, { exclusive, reverse });
+      const traced = tf.function(sums, {
+        inputSignature: [new tf.RaggedTensorSpec([null, null], 'float32')],
+      });
+      for (const rows of [lists, [...lists].reverse(), [[]], [[4]]]) {
+        const expected = rows.map((row) =>
+          reverse ? running([...row].reverse(), exclusive).reverse() : running(row, exclusive),
+        );
+        const x = ragged.constant(rows, 'float32');
+        for (const fn of [sums, traced]) {
+          const found = (fn(x) as Ragged).toList() as number[][];
+          for (const [i, row] of found.entries())
+            for (const [k, v] of row.entries()) {
+              const want = Math.fround(expected[i]![k] as number);
+              if (Number.isFinite(want)) expect(v, `${exclusive} ${reverse} ${i} ${k}`).toBeCloseTo(want, 5);
+              else expect(v, `${exclusive} ${reverse} ${i} ${k}`).toBe(want);
+            }
+        }
+      }
+    }
+  }
+});

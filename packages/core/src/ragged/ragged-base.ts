@@ -294,7 +294,8 @@ export interface ToTensorOptions {
   readonly shape?: readonly (number | null)[] | null;
 }
 
-const longest = (lengths: Tensor): Tensor => concat([constant([0], lengths.dtype), lengths], 0).max();
+/** The longest row, 0 of none. */
+export const longest = (lengths: Tensor): Tensor => concat([constant([0], lengths.dtype), lengths], 0).max();
 
 /** What fills short rows. */
 export function zeroOf(dtype: DType): Tensor {

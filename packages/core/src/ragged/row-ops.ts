@@ -1,17 +1,21 @@
 // Functions along the rows of ragged tensors.
 import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
-import { onesLike } from '../ops/array/creation.ts';
+import { context } from '../dispatch/context.ts';
+import { graphLoops } from '../dispatch/graph-loops.ts';
+import { onesLike, zerosLike } from '../ops/array/creation.ts';
 import { booleanMask, unsortedSegmentSum } from '../ops/array/gather.ts';
-import { concat } from '../ops/array/join.ts';
+import { iota } from '../ops/array/iota.ts';
+import { where } from '../ops/elementwise/select.ts';
 import { mulDims } from '../shapes/dim.ts';
 import { dims, toShape } from '../shapes/dims.ts';
 import { checkFlag } from '../shapes/shape.ts';
 import { constant } from '../tensor/constant.ts';
-import type { Tensor } from '../tensor/tensor.ts';
-import { isRagged, makeRagged, type RaggedOrDense, raggedAxis } from './ragged-base.ts';
+import { checkDType } from '../tensor/dtypes.ts';
+import { hostValues, type Tensor } from '../tensor/tensor.ts';
+import { isRagged, longest, makeRagged, type RaggedOrDense, raggedAxis } from './ragged-base.ts';
 import type { RaggedTensor } from './ragged-tensor.ts';
 import { reduce } from './reducing.ts';
-import { limitsOf, rowCount, sizeScalar, startsOf } from './row-partition.ts';
+import { lengthsOf, limitsOf, rowCount, sizeScalar, startsOf } from './row-partition.ts';
 
 /** For each value that of its row, in a reduction over the rows of an axis. */
 function spread(x: RaggedTensor, perRow: RaggedOrDense): Tensor {
@@ -52,17 +56,41 @@ export function cumsum(
   }
   const reverse = checkFlag(options.reverse as boolean | undefined, 'reverse', 'Cumsum');
   const exclusive = checkFlag(options.exclusive as boolean | undefined, 'exclusive', 'Cumsum');
-  return innermost(x, (rows) => {
-    const flat = rows.flatValues;
-    const zero = constant(0, flat.dtype).broadcastTo(toShape([1, ...dims(flat).slice(1)]));
-    const sums = flat.cumsum(0, { reverse });
-    // Beside each value, and the end, the sum of all before it, or of all behind it.
-    const others = concat(reverse ? [sums, zero] : [zero, sums], 0);
-    const first = dims(flat).map((_, i) => (i === 0 && reverse ? 1 : 0));
-    const own = exclusive ? others.slice(first, flat.shape) : sums;
-    const foreign = others.gather((reverse ? limitsOf : startsOf)(rows.rowSplits), 0);
-    return rows.withValues(own.sub(foreign.gather(rows.valueRowids(), 0)));
-  });
+  checkDType(x.dtype, 'numeric', 'x', 'Cumsum');
+  return innermost(x, (rows) => rows.withValues(sumsWithin(rows, reverse, exclusive)));
+}
+
+// Of 32 bits, which places have.
+const POWERS = /* @__PURE__ */ Array.from({ length: 31 }, (_, i) => 2 ** i);
+
+/**
+ * Sums of all values before each in its row, by doubling: a difference of running sums of all rows would lose what is small beside other rows, and an
+ * infinite value would make all that follow NaN.
+ */
+function sumsWithin(rows: RaggedTensor, reverse: boolean, exclusive: boolean): Tensor {
+  const { flatValues: flat, rowSplits: splits } = rows;
+  const places = iota(dims(flat)[0]);
+  const powers = constant(POWERS, 'int32');
+  const limits = reverse ? limitsOf(splits).sub(1) : startsOf(splits);
+  const border = limits.gather(rows.valueRowids(), 0).cast('int32');
+  const perValue = [-1, ...new Array<number>(flat.rank - 1).fill(1)];
+  /** What stands so far from each, and 0 where that is in another row. */
+  const beside = (y: Tensor, by: Tensor | number): Tensor => {
+    const from = reverse ? places.add(by) : places.sub(by);
+    const own = reverse ? from.lessEqual(border) : from.greaterEqual(border);
+    return where(own.reshape(perValue), y.gather(where(own, from, places), 0), zerosLike(flat));
+  };
+  // Each pass makes sums of twice as many.
+  const times = powers
+    .less(longest(lengthsOf(splits)).cast('int32'))
+    .cast('int32')
+    .sum();
+  const add = (y: Tensor, by: Tensor | number): Tensor => y.add(beside(y, by));
+  let sums = flat;
+  if (context.tracer !== null)
+    sums = graphLoops.repeat(times, ([y], i) => [add(y, powers.gather(i))], [flat])[0];
+  else for (let i = 0, count = Number(hostValues(times)[0]); i < count; i++) sums = add(sums, 2 ** i);
+  return exclusive ? beside(sums, 1) : sums;
 }
 
 /**
