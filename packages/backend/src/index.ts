@@ -27,7 +27,7 @@ export * from './plan/memory.ts';
 export { mayOverwrite } from './plan/overwrite.ts';
 export * from './plan/plan.ts';
 export { PlanRun } from './plan/run.ts';
-export { Uses } from './plan/uses.ts';
+export { callsHost, Uses } from './plan/uses.ts';
 export * from './program/complex.ts';
 export * from './program/scalar.ts';
 export * from './shape.ts';

@@ -1,7 +1,7 @@
-import { type Plan, type PlanCall, type PlanTensor, Uses } from '@eagre/backend';
+import { callsHost, type Plan, type PlanCall, type PlanTensor, Uses } from '@eagre/backend';
 import { hasBodies } from './nested.ts';
 import { programKey } from './program.ts';
-import { callsHost, substitute } from './tensors.ts';
+import { substitute } from './tensors.ts';
 
 /**
  * Computes once what several calls compute from the same values: kernels are functions of their inputs and attributes. An input

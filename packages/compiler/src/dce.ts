@@ -1,5 +1,4 @@
-import { isKernelName, outputsWithReserve, type Plan, type PlanCall } from '@eagre/backend';
-import { callsHost } from './tensors.ts';
+import { callsHost, isKernelName, outputsWithReserve, type Plan, type PlanCall } from '@eagre/backend';
 
 /**
  * Removes calls whose outputs nobody reads and which write neither a state nor an output of the plan, but for code of the host.

@@ -1,4 +1,5 @@
 import {
+  callsHost,
   type NumericDType,
   type Plan,
   type PlanCall,
@@ -8,7 +9,7 @@ import {
   Uses,
 } from '@eagre/backend';
 import { fitsTile, ProgramWriter } from './program.ts';
-import { callsHost, isNumeric, isScalarCall, reshaped } from './tensors.ts';
+import { isNumeric, isScalarCall, reshaped } from './tensors.ts';
 
 // How far apart calls may be that are joined to save a read only: what they make would be kept until it is used.
 const NEAR = 64;

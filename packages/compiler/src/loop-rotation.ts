@@ -1,7 +1,7 @@
-import type { Plan, PlanCall, PlanTensor } from '@eagre/backend';
+import { callsHost, type Plan, type PlanCall, type PlanTensor } from '@eagre/backend';
 import { inlineBody } from './branches.ts';
 import { type BodiesParts, Draft, hasBodies, partsOf } from './nested.ts';
-import { callsHost, isScalarCall } from './tensors.ts';
+import { isScalarCall } from './tensors.ts';
 
 // More would be repeated in front of the loop than is saved in it.
 const MAX_CALLS = 8;

@@ -1,4 +1,4 @@
-import { type KernelName, type Plan, type PlanCall, type PlanTensor, Uses } from '@eagre/backend';
+import { callsHost, type KernelName, type Plan, type PlanCall, type PlanTensor, Uses } from '@eagre/backend';
 import { shareCommonCalls } from './cse.ts';
 import { removeDeadCalls } from './dce.ts';
 import { type BodiesCall, type Draft, partsOf, type Surroundings } from './nested.ts';
@@ -11,7 +11,7 @@ import {
   withoutOutputs,
   withReplaced,
 } from './rewire.ts';
-import { callsHost, isScalarCall, numberAttr, substitute } from './tensors.ts';
+import { isScalarCall, numberAttr, substitute } from './tensors.ts';
 
 // Each round may show more that stays the same; more than this is not worth the search.
 const ROUNDS = 4;

@@ -1,5 +1,6 @@
 import {
   buildScalarProgram,
+  callsHost,
   InternalError,
   type Plan,
   type PlanCall,
@@ -9,7 +10,7 @@ import {
 import { inlineBody, mayInline } from './branches.ts';
 import { type BodiesParts, Draft, hasBodies, partsOf } from './nested.ts';
 import { cheapInstrs } from './program.ts';
-import { callsHost, isNumeric, isScalarCall } from './tensors.ts';
+import { isNumeric, isScalarCall } from './tensors.ts';
 
 // To compute more than this takes longer than to jump over it.
 const MAX_INSTRS = 8;

@@ -17,11 +17,6 @@ export function isScalarCall(call: PlanCall): call is ScalarCall {
   return typeof call.kernel !== 'string';
 }
 
-/** Whether a call is of the host's code, or has such a call in a body: no two of these are the same. */
-export function callsHost({ kernel, bodies }: PlanCall): boolean {
-  return kernel === 'Host' || (bodies?.some(({ calls }) => calls.some(callsHost)) ?? false);
-}
-
 /** An attribute that is a number; undefined for one that is a list or absent. */
 export function numberAttr(attr: AttrValue | undefined): number | undefined {
   if (typeof attr === 'boolean') return attr ? 1 : 0;

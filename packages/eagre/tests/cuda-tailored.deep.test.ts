@@ -69,6 +69,31 @@ const callsOf = (text: string, what: RegExp): string[] =>
   text.split('\n').filter((line) => what.test(line.slice(line.indexOf(' = ') + 3)));
 
 describe.skipIf(!isTested)('plans of the backend of CUDA', () => {
+  it('keep branches for what the host does in them', () =>
+    tf.device('/gpu:0', () => {
+      const seen: number[] = [];
+      const fn = tf.function((x: tf.Tensor) => {
+        // Nobody reads its result.
+        tf.cond(
+          tf.reduceSum(x).greater(0),
+          () => {
+            tf.debugging.assertLess(x, 10);
+            const tell = (v: tf.Tensor): tf.Tensor => {
+              seen.push(v.item() as number);
+              return v;
+            };
+            return tf.pyFunction(tell, [tf.reduceSum(x)], 'float32', { shape: [] }) as tf.Tensor;
+          },
+          () => tf.reduceSum(x),
+        );
+        return x.mul(2);
+      });
+      expect(fn(tf.constant([1, 2])).array()).toEqual([2, 4]);
+      expect(fn(tf.constant([-1, -2])).array()).toEqual([-2, -4]);
+      expect(() => fn(tf.constant([20, 2])).array()).toThrow(tf.errors.InvalidArgumentError);
+      expect(seen).toEqual([3]);
+    }));
+
   const optimizers: Readonly<Record<string, () => tf.optimizers.Optimizer>> = {
     SGD: () => new tf.optimizers.SGD({ learningRate: 0.125 }),
     momentum: () => new tf.optimizers.SGD({ learningRate: 0.125, momentum: 0.5, nesterov: true }),

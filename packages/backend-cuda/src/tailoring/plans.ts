@@ -1,5 +1,6 @@
 // What the passes look at and change in plans.
 import {
+  callsHost,
   dtypeOfValue,
   isHalf,
   type Plan,
@@ -107,7 +108,7 @@ export function withoutDead(plan: Plan): Plan {
   const needed = new Set([...plan.outputs, ...plan.states.map(({ value }) => value)]);
   const calls: PlanCall[] = [];
   for (const call of [...plan.calls].reverse()) {
-    const kept = call.kernel === 'Host' ? call : withResults(call, needed);
+    const kept = callsHost(call) ? call : withResults(call, needed);
     if (kept === undefined) continue;
     for (const { value } of kept.inputs) needed.add(value);
     calls.push(kept);

@@ -1,4 +1,4 @@
-import type { Plan } from './plan.ts';
+import type { Plan, PlanCall } from './plan.ts';
 
 // Most values have one writer and few readers, and each pass asks anew: lists are made where there is something to list.
 const NONE: readonly number[] = [];
@@ -7,6 +7,11 @@ function note(lists: (readonly number[])[], value: number, call: number): void {
   const list = lists[value];
   if (list.length === 0) lists[value] = [call];
   else if (list[list.length - 1] !== call) (list as number[]).push(call);
+}
+
+/** Whether a call is of the host's code, or has such a call in a body: it is called whatever becomes of its results, and no two are the same. */
+export function callsHost({ kernel, bodies }: PlanCall): boolean {
+  return kernel === 'Host' || (bodies?.some(({ calls }) => calls.some(callsHost)) ?? false);
 }
 
 /** Who reads and writes the values of a plan; calls are meant by their places in `plan.calls`. */
