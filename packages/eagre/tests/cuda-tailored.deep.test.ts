@@ -520,6 +520,22 @@ describe.skipIf(!isTested)('plans of the backend of CUDA', () => {
     return check(normalizations(dtype, shape, join), off, off);
   };
 
+  it('a variable that gets a normalized result is read before as it was', () => {
+    const make: Make = () => {
+      const norms = [new tf.layers.BatchNormalization(), new tf.layers.LayerNormalization()];
+      const kept = [new tf.Variable(tf.zeros([6, 4])), new tf.Variable(tf.zeros([6, 4], 'bfloat16'))];
+      const x = [quarters([6, 4]), quarters([6, 4]).cast('bfloat16')];
+      return () => {
+        const made = norms.map((norm, i) => norm(x[i]!.cast('float32'), { training: true }) as tf.Tensor);
+        const before = kept.map((variable) => variable.mul(2).add(1));
+        kept[0]!.assign(tf.nn.relu(made[0]!));
+        kept[1]!.assign(made[1]!.cast('bfloat16'));
+        return before;
+      };
+    };
+    check(make, 2e-2, 2e-2);
+  });
+
   it('batch normalization applies relu, and its gradient passes where that did', () => {
     for (const dtype of ['float32', ...halves] as const)
       for (const shape of [

@@ -1,7 +1,15 @@
 // Batch normalization that adds what is added to its result and applies relu, and its gradient that looks where relu let the gradient through.
 import { isHalf, type Plan, type PlanCall, type PlanTensor, Uses } from '@eagre/backend';
 import { activatedBatchNorm, activatedBatchNormGrad } from '@eagre/gpu-kernels';
-import { isMadeBefore, type MakeOwn, programOfCall, readerOf, textOf, writerOf } from './plans.ts';
+import {
+  isMadeBefore,
+  type MakeOwn,
+  mayComeEarlier,
+  programOfCall,
+  readerOf,
+  textOf,
+  writerOf,
+} from './plans.ts';
 
 /** What is done to a result in the call that reads it. */
 interface Activation {
@@ -71,7 +79,7 @@ function activationOf(plan: Plan, uses: Uses, y: PlanTensor, at: number): Activa
   if (reader === undefined || program === undefined || reader.call.outputs.length !== 1) return undefined;
   const { inputs, outputs } = reader.call;
   const [output] = outputs;
-  if (output.dtype !== y.dtype || uses.writers[output.value].length !== 1) return undefined;
+  if (output.dtype !== y.dtype || !mayComeEarlier(uses, output.value)) return undefined;
   if (output.size !== y.size || inputs.some(({ size }) => size !== y.size)) return undefined;
   const { seen, made } = forms(y);
   const text = textOf(program);

@@ -4,6 +4,7 @@ import { gpuKernel, rowNormGrad } from '@eagre/gpu-kernels';
 import {
   isMadeBefore,
   type MakeOwn,
+  mayComeEarlier,
   narrowOf,
   programOfCall,
   readerOf,
@@ -79,7 +80,7 @@ function roundedIn(
   if (reader === undefined || reader.call.outputs.length !== 1) return undefined;
   const { call, at } = reader;
   const [made] = call.outputs;
-  if (made.dtype !== dtype || uses.writers[made.value].length !== 1) return undefined;
+  if (made.dtype !== dtype || !mayComeEarlier(uses, made.value)) return undefined;
   const output = { ...made, shape: wide.shape };
   const cast = scaledCast(call);
   if (cast !== undefined) return cast.factor === undefined ? { at, output, summand: undefined } : undefined;

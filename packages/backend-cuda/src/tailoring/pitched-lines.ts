@@ -8,7 +8,7 @@ import {
   pitchedMatmul,
   pitchWanted,
 } from '@eagre/gpu-kernels';
-import { type MakeOwn, narrowOf, scaledCast, writerOf } from './plans.ts';
+import { type MakeOwn, mayComeEarlier, narrowOf, scaledCast, writerOf } from './plans.ts';
 
 const LOSS: KernelName = 'SparseSoftmaxCrossEntropyWithLogits';
 
@@ -148,7 +148,7 @@ function narrowLoss(
   const cast =
     uses.isTemporary(gradient.value) && readers.length === 1 ? scaledCast(plan.calls[readers[0]]) : undefined;
   const rounded = cast && plan.calls[readers[0]].outputs[0];
-  const takes = rounded !== undefined && uses.writers[rounded.value].length === 1 ? readers[0] : undefined;
+  const takes = rounded !== undefined && mayComeEarlier(uses, rounded.value) ? readers[0] : undefined;
   const written = takes === undefined ? gradient : { ...(rounded as PlanTensor), shape: gradient.shape };
   const run = gradient.shape[gradient.shape.length - 1];
   const inputs = [narrow, labels];

@@ -98,6 +98,11 @@ export function readerOf(plan: Plan, uses: Uses, value: number): { call: PlanCal
   return { call: plan.calls[at], at };
 }
 
+/** Whether the only call that writes a value may be an earlier one: of a state calls between them see what it was. */
+export function mayComeEarlier(uses: Uses, value: number): boolean {
+  return uses.writers[value].length === 1 && !uses.states.has(value);
+}
+
 /** Whether a value is written once, before a call. */
 export function isMadeBefore(uses: Uses, value: number, at: number): boolean {
   return uses.writers[value].every((writer) => writer < at) && !uses.states.has(value);
