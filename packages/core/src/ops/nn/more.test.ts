@@ -25,3 +25,14 @@ test('local responses are those of their windows, whatever is beside them', () =
     for (const [i, v] of found.entries()) expect(v).toBeCloseTo(expected[i] as number, 6);
   }
 });
+
+test('local responses of nothing are nothing', () => {
+  for (const shape of [
+    [2, 2, 2, 0],
+    [0, 2, 2, 3],
+    [1, 0, 2, 3],
+  ])
+    expect(nn.localResponseNormalization(constant({ data: new Float32Array(0), shape })).shape).toEqual(
+      shape,
+    );
+});

@@ -7,7 +7,7 @@ import { checkNumber, checkOneOf, shown } from '../../arguments/checks.ts';
 import { distribution } from '../../dispatch/distribution.ts';
 import { opHooks, pair } from '../../dispatch/op.ts';
 import { mulDims, productOf } from '../../shapes/dim.ts';
-import { dims, toShape } from '../../shapes/dims.ts';
+import { dims, sizeOfDims, toShape } from '../../shapes/dims.ts';
 import {
   type Axis,
   checkFlag,
@@ -202,8 +202,9 @@ export const localResponseNormalization: Response = /* @__PURE__ */ defineFuncti
       throw new InvalidArgumentError(`depthRadius is ${radius}, expected an integer of at least 0`, op);
     for (const [name, value] of Object.entries({ bias, alpha, beta })) checkNumber(value, name, op);
     // Each window is added up by itself: a difference of running sums would lose what is small beside what came before.
-    const channels = dims(x)[3];
-    const lines = x.square().reshape(toShape([-1, channels, 1]));
+    const [n, h, w, channels] = dims(x);
+    if (channels === 0) return x;
+    const lines = x.square().reshape(toShape([sizeOfDims([n, h, w]), channels, 1]));
     const furthest = typeof channels === 'number' ? Math.min(radius, channels) : radius;
     const ones = fill([2 * furthest + 1, 1, 1], toTensor(1, x.dtype));
     const squares = conv1d(lines, ones, { padding: 'SAME' }).reshape(toShape(dims(x)));
