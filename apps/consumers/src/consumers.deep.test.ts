@@ -391,19 +391,22 @@ describe('bundled by', () => {
       );
   });
 
+  /** The script that esbuild makes for a page. */
+  const ofPage = async (contents: string): Promise<string> => {
+    const { outputFiles } = await esbuild.build({
+      stdin: { contents, resolveDir: project },
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      platform: 'browser',
+      write: false,
+      logLevel: 'error',
+    });
+    return outputFiles[0]?.text as string;
+  };
+
   test('esbuild for browsers: what a program does not use is left out', async () => {
-    const size = async (contents: string): Promise<number> => {
-      const { outputFiles } = await esbuild.build({
-        stdin: { contents, resolveDir: project },
-        bundle: true,
-        minify: true,
-        format: 'esm',
-        platform: 'browser',
-        write: false,
-        logLevel: 'error',
-      });
-      return gzipSync(outputFiles[0]?.contents as Uint8Array).length / 1000;
-    };
+    const size = async (contents: string): Promise<number> => gzipSync(await ofPage(contents)).length / 1000;
     const add = await size(`import { add } from 'eagre'; console.log(add(1, 2).item());`);
     const core = await size(`import { add } from '@eagre/core'; console.log(add(1, 2).item());`);
     expect(core).toBeLessThan(CORE_ADD_KB);
@@ -415,33 +418,20 @@ describe('bundled by', () => {
     ['not', '', 'UNIMPLEMENTED true'],
     ['once it imports what writes them', `import 'eagre/graph-def';`, 'bytes true'],
   ])('esbuild for browsers: a page writes GraphDefs %s', async (name, line, printed) => {
-    const { outputFiles } = await esbuild.build({
-      stdin: {
-        contents: `${line}
+    const script = await ofPage(`${line}
           import { function as compiled, TensorSpec } from 'eagre';
           const { graph } = compiled((x) => x.add(1)).getConcreteFunction(new TensorSpec([2]));
           try {
             console.log('bytes', graph.asGraphDef().length > 100);
           } catch ({ code, message }) {
             console.log(code, message.includes("import 'eagre/graph-def'"));
-          }`,
-        resolveDir: project,
-      },
-      bundle: true,
-      minify: true,
-      format: 'esm',
-      platform: 'browser',
-      write: false,
-      logLevel: 'error',
-    });
-    const file = write(project, `graph-def-${name.length}.mjs`, outputFiles[0]?.text as string);
+          }`);
+    const file = write(project, `graph-def-${name.length}.mjs`, script);
     expect(await runNode(project, '--no-warnings', file)).toBe(printed);
   });
 
   test('esbuild for browsers: steps are plain code until what traces is loaded, which fit waits for', async () => {
-    const { outputFiles } = await esbuild.build({
-      stdin: {
-        contents: `
+    const script = await ofPage(`
           import { layers, ones, Sequential } from 'eagre';
           let calls = 0;
           class Counted extends Sequential {
@@ -460,16 +450,8 @@ describe('bundled by', () => {
           const { history } = await model.fit(x, y, { epochs: 3, verbose: 0 });
           told({ loss: history.loss.at(-1) });
           told(model.trainOnBatch(x, y));
-          console.log(JSON.stringify(seen));`,
-        resolveDir: project,
-      },
-      bundle: true,
-      format: 'esm',
-      platform: 'browser',
-      write: false,
-      logLevel: 'error',
-    });
-    const file = write(project, 'steps.mjs', outputFiles[0]?.text as string);
+          console.log(JSON.stringify(seen));`);
+    const file = write(project, 'steps.mjs', script);
     expect(await runNode(project, '--no-warnings', file)).toBe('[1,10000,2,8836,3,6096,3,5386]');
   });
 

@@ -47,6 +47,7 @@ export { libraryMatmul } from './kernels/matmul.ts';
 export { copy, set } from './kernels/moves.ts';
 export { rowNormGrad } from './kernels/norms.ts';
 export { gpuKernel, gpuKernels } from './kernels/registry.ts';
+export { partOfProgram } from './kernels/split.ts';
 export { parseKernel } from './language/parse.ts';
 export { cudaPrelude, printCuda } from './language/print-cuda.ts';
 export { printPtx } from './language/print-ptx.ts';

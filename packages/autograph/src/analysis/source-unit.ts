@@ -28,6 +28,7 @@ export const BINARY: Readonly<Record<string, string>> = {
   '>>': 'shiftRight',
   '>>>': 'shiftUnsigned',
 };
+/** Those that ask whether two values are the same. */
 export const EQUALITIES: ReadonlySet<string> = new Set(['==', '!=', '===', '!==']);
 /** Those of one operand. */
 export const UNARY: ReadonlyMap<string, string> = new Map([

@@ -19,7 +19,7 @@ import { AutographError } from '../errors.ts';
 import { type Code, code, madeFrom } from './code-fragments.ts';
 import { keyOf, lookup, memberOf } from './lookups.ts';
 
-const COMPARISONS = new Set(['==', '!=', '===', '!==', '<', '<=', '>', '>=']);
+const COMPARISONS = new Set([...EQUALITIES, '<', '<=', '>', '>=']);
 
 /** An operand that is read as often as needed: a name, a literal, or a place that holds its value. */
 interface Operand {

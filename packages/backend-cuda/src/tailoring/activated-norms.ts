@@ -94,6 +94,25 @@ function activationOf(plan: Plan, uses: Uses, y: PlanTensor, at: number): Activa
   return { ...own, summand: { ...other, shape: y.shape }, hasRelu };
 }
 
+/** The call that makes a gradient of so many values like it, which are there before `reader` too, and what it computes, as text. */
+function makerOf(
+  plan: Plan,
+  uses: Uses,
+  gradient: PlanTensor,
+  count: number,
+  reader: number,
+): { at: number; inputs: readonly PlanTensor[]; text: string } | undefined {
+  const writer = writerOf(plan, uses, gradient.value);
+  const program = writer && programOfCall(writer.call);
+  if (writer === undefined || program === undefined) return undefined;
+  const { inputs, outputs } = writer.call;
+  const { size, dtype, shape } = gradient;
+  const isAlike = (input: PlanTensor): boolean => input.size === size && input.dtype === dtype;
+  if (inputs.length !== count || outputs.length !== 1 || !inputs.every(isAlike)) return undefined;
+  if (!inputs.every(({ value }) => isMadeBefore(uses, value, reader))) return undefined;
+  return { at: writer.at, inputs: inputs.map((input) => ({ ...input, shape })), text: textOf(program) };
+}
+
 /** The call that makes the gradient before relu of that behind it and of the result, where nothing else reads the one. */
 function reluGradOf(
   plan: Plan,
@@ -101,20 +120,12 @@ function reluGradOf(
   gradient: PlanTensor,
   reader: number,
 ): { at: number; dy: PlanTensor; y: PlanTensor } | undefined {
-  const writer = writerOf(plan, uses, gradient.value);
-  const program = writer && programOfCall(writer.call);
-  if (writer === undefined || program === undefined || readerOf(plan, uses, gradient.value)?.at !== reader)
-    return undefined;
-  const { inputs, outputs } = writer.call;
-  if (inputs.length !== 2 || outputs.length !== 1) return undefined;
-  if (inputs.some(({ size, dtype }) => size !== gradient.size || dtype !== gradient.dtype)) return undefined;
+  const maker = makerOf(plan, uses, gradient, 2, reader);
+  if (maker === undefined || readerOf(plan, uses, gradient.value)?.at !== reader) return undefined;
+  const { at, inputs, text } = maker;
   const { seen, made } = forms(gradient);
-  const text = textOf(program);
   const place = [0, 1].find((i) => text === made(`select(gt(${seen(`x${1 - i}`)},0),${seen(`x${i}`)},0)`));
-  if (place === undefined) return undefined;
-  const [dy, y] = [inputs[place], inputs[1 - place]];
-  if ([dy, y].some(({ value }) => !isMadeBefore(uses, value, reader))) return undefined;
-  return { at: writer.at, dy: { ...dy, shape: gradient.shape }, y: { ...y, shape: gradient.shape } };
+  return place === undefined ? undefined : { at, dy: inputs[place], y: inputs[1 - place] };
 }
 
 /** The same of a gradient that is a sum, and that others may read later too. */
@@ -124,33 +135,19 @@ function summedReluGradOf(
   gradient: PlanTensor,
   reader: number,
 ): { at: number; dy: PlanTensor; y: PlanTensor; summand: PlanTensor; output: PlanTensor } | undefined {
-  const writer = writerOf(plan, uses, gradient.value);
-  const program = writer && programOfCall(writer.call);
+  const maker = makerOf(plan, uses, gradient, 3, reader);
   // Who reads it first makes it.
-  if (writer === undefined || program === undefined || uses.readers[gradient.value][0] !== reader)
-    return undefined;
-  const { inputs, outputs } = writer.call;
-  if (inputs.length !== 3 || outputs.length !== 1) return undefined;
-  if (inputs.some(({ size, dtype }) => size !== gradient.size || dtype !== gradient.dtype)) return undefined;
+  if (maker === undefined || uses.readers[gradient.value][0] !== reader) return undefined;
+  const { at, inputs, text } = maker;
   const { seen, made } = forms(gradient);
-  const text = textOf(program);
   const result = [0, 1, 2].find((i) => {
     const [a, b] = [0, 1, 2].filter((other) => other !== i);
     const sum = seen(made(`add(${seen(`x${a}`)},${seen(`x${b}`)})`));
     return text === made(`select(gt(${seen(`x${i}`)},0),${sum},0)`);
   });
-  if (result === undefined || inputs.some(({ value }) => !isMadeBefore(uses, value, reader)))
-    return undefined;
-  const { shape } = gradient;
+  if (result === undefined) return undefined;
   const [dy, summand] = inputs.filter((_, i) => i !== result);
-  const y = inputs[result];
-  return {
-    at: writer.at,
-    dy: { ...dy, shape },
-    y: { ...y, shape },
-    summand: { ...summand, shape },
-    output: gradient,
-  };
+  return { at, dy, y: inputs[result], summand, output: gradient };
 }
 
 /** The offset of a call that normalized, where its gradient knows all that its result was computed from. */

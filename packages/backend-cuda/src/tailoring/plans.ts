@@ -9,7 +9,7 @@ import {
   type ScalarProgram,
   type Uses,
 } from '@eagre/backend';
-import type { Instead, Lowered } from '@eagre/gpu-kernels';
+import { type Instead, type Lowered, partOfProgram } from '@eagre/gpu-kernels';
 
 /** Makes a call of dispatches; its operands are the inputs, then the outputs. */
 export type MakeOwn = (
@@ -126,36 +126,11 @@ function withResults(call: PlanCall, needed: ReadonlySet<number>): PlanCall | un
   if (places.length === 0) return undefined;
   const program = programOfCall(call);
   if (program === undefined || places.length === call.outputs.length) return call;
-  const { kernel, inputs } = onlyOutputs(program, places);
+  const { program: kernel, inputs } = partOfProgram(program, places);
   return {
     ...call,
     kernel,
     inputs: inputs.map((i) => call.inputs[i]),
     outputs: places.map((i) => call.outputs[i]),
-  };
-}
-
-/** A program with some of its outputs, and which of the inputs it then reads. */
-function onlyOutputs(
-  { inputs, instrs, outputs }: ScalarProgram,
-  places: readonly number[],
-): { kernel: ScalarProgram; inputs: readonly number[] } {
-  const used = new Set(places.map((i) => outputs[i]));
-  for (let id = inputs.length + instrs.length - 1; id >= inputs.length; id--)
-    if (used.has(id)) for (const arg of instrs[id - inputs.length].args) used.add(arg);
-  const ids = [...used].sort((a, b) => a - b);
-  const renumbered = new Map(ids.map((id, i) => [id, i]));
-  const numberOf = (id: number): number => renumbered.get(id) as number;
-  const read = ids.filter((id) => id < inputs.length);
-  return {
-    kernel: {
-      inputs: read.map((i) => inputs[i]),
-      instrs: ids
-        .filter((id) => id >= inputs.length)
-        .map((id) => instrs[id - inputs.length])
-        .map((instr) => ({ ...instr, args: instr.args.map(numberOf) })),
-      outputs: places.map((i) => numberOf(outputs[i])),
-    },
-    inputs: read,
   };
 }

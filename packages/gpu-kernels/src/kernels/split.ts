@@ -18,18 +18,21 @@ const KINDS = ['host', 'wide', 'of wide', 'gpu'] as const;
  */
 export function splitProgram(program: ScalarProgram): readonly ProgramPart[] | undefined {
   const kinds = program.outputs.map((id, i): (typeof KINDS)[number] => {
-    const part = partOf(program, [i]).program;
+    const part = partOfProgram(program, [i]).program;
     if (scalarText(part) !== undefined) return 'gpu';
     if (scalarText(part, 'moved') === undefined) return 'host';
     return isWide(dtypeOfValue(program, id)) ? 'wide' : 'of wide';
   });
   const parts = KINDS.map((kind) => kinds.flatMap((one, i) => (one === kind ? [i] : [])));
   const some = parts.filter((part) => part.length > 0);
-  return some.length < 2 ? undefined : some.map((part) => partOf(program, part));
+  return some.length < 2 ? undefined : some.map((part) => partOfProgram(program, part));
 }
 
-/** What some of the outputs follow from, and nothing else. */
-function partOf({ inputs, instrs, outputs }: ScalarProgram, wanted: readonly number[]): ProgramPart {
+/** What some of the outputs follow from, and nothing else. @param wanted their numbers */
+export function partOfProgram(
+  { inputs, instrs, outputs }: ScalarProgram,
+  wanted: readonly number[],
+): ProgramPart {
   const needed = new Set(wanted.map((i) => outputs[i]));
   for (let i = instrs.length - 1; i >= 0; i--)
     if (needed.has(inputs.length + i)) for (const arg of instrs[i].args) needed.add(arg);

@@ -563,23 +563,24 @@ function combined(
   const outScores = new Float32Array(batch * size);
   const outClasses = new Float32Array(batch * size);
   const counts = new Int32Array(batch);
-  const own = new Float32Array(4 * m);
-  let overlap = overlapsOf(own);
+  const score = new Float32Array(m);
   for (let n = 0; n < batch; n++) {
-    const kept: { readonly box: Float32Array; readonly score: number; readonly of: number }[] = [];
-    const score = new Float32Array(m);
-    for (let c = 0; c < classes; c++) {
-      if (c === 0 || q > 1) {
-        for (let i = 0; i < m; i++) {
-          const at = ((n * m + i) * q + c) * 4;
-          own.set(b.subarray(at, at + 4), 4 * i);
-        }
-        overlap = overlapsOf(own);
+    const candidates = (of: number): { own: Float32Array; overlap: ReturnType<typeof overlapsOf> } => {
+      const own = new Float32Array(4 * m);
+      for (let i = 0; i < m; i++) {
+        const at = ((n * m + i) * q + of) * 4;
+        own.set(b.subarray(at, at + 4), 4 * i);
       }
+      return { own, overlap: overlapsOf(own) };
+    };
+    const shared = q === 1 ? candidates(0) : undefined;
+    const kept: { readonly box: Float32Array; readonly score: number; readonly of: number }[] = [];
+    for (let c = 0; c < classes; c++) {
+      const { own, overlap } = shared ?? candidates(c);
       for (let i = 0; i < m; i++) score[i] = s[(n * m + i) * classes + c];
       const { taken, scores: found } = suppressed(m, score, overlap, settings);
       for (const [k, i] of taken.entries())
-        kept.push({ box: own.slice(4 * i, 4 * i + 4), score: found[k] as number, of: c });
+        kept.push({ box: own.subarray(4 * i, 4 * i + 4), score: found[k] as number, of: c });
     }
     kept.sort((x, y) => y.score - x.score);
     counts[n] = Math.min(size, kept.length);
