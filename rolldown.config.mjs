@@ -19,6 +19,7 @@ const entry = files(
   // Of native kernels Node reads the index in its place.
   ...(name === 'backend-native' ? [] : ['here']),
   'elsewhere',
+  'later',
   'open',
   'node-hooks',
   'specs',

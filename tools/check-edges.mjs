@@ -55,6 +55,7 @@ const permitted = {
     'onnx',
     'saved-model',
     'backend',
+    'backend-wasm',
   ],
   'saved-model': ['core', 'autodiff', 'graph', 'data', 'checkpoint', 'formats', 'backend'],
   onnx: ['core', 'graph', 'data', 'formats', 'backend'],

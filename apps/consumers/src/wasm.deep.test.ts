@@ -7,7 +7,7 @@ import { browserPath } from '@eagre/testing';
 import * as esbuild from 'esbuild';
 import { Miniflare } from 'miniflare';
 import { type Browser, chromium } from 'playwright-core';
-import { build as viteBuild } from 'vite';
+import { build as viteBuild, createServer as viteServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { consumer, hasWasm, training, write } from './testing/packed.ts';
 
@@ -21,8 +21,58 @@ const outcome = [backend.name, backend.threads?.() > 1, backend.description.incl
 
 const pages: Readonly<Record<string, string>> = {
   '/': '<script type="module" src="/page.js"></script>',
+  '/default': '<script type="module" src="/default.js"></script>',
   '/script': '<script src="/script.js"></script>',
+  '/script-default': '<script src="/script-default.js"></script>',
 };
+
+// Of a page that opens nothing itself.
+const byDefault = `
+import * as tf from 'eagre';
+const show = (found) => {
+  const shown = document.createElement('pre');
+  shown.textContent = JSON.stringify(found);
+  document.body.append(shown);
+};
+const here = () => tf.zeros([1]).backend.name;
+const ways = {
+  async fit() {
+    const model = new tf.Sequential([new tf.layers.Dense(1, { kernelInitializer: 'ones', inputShape: [1] }), new tf.layers.BatchNormalization()]);
+    model.compile({ optimizer: 'adam', loss: 'mse', metrics: ['mae'] });
+    const [x, y] = [tf.constant([[1], [2]]), tf.constant([[2], [4]])];
+    const before = [here(), ...Object.values(model.trainOnBatch(x, y)).map(Number.isFinite)];
+    const { history } = await model.fit(x, y, { epochs: 2, verbose: 0 });
+    const variables = [...model.variables, ...model.metricsVariables, ...model.optimizer.variables];
+    const places = new Set(variables.map((v) => v.backend.name));
+    await model.evaluate(x, y, { verbose: 0 });
+    const prediction = (await model.predict(x, { verbose: 0 })).backend.name;
+    return { before, after: here(), places: [...places], prediction, steps: model.optimizer.iterations.item(), loss: history.loss.every(Number.isFinite) };
+  },
+  async predict() {
+    const model = new tf.Sequential([new tf.layers.Dense(1, { kernelInitializer: 'ones', inputShape: [1] })]);
+    const [kernel] = model.weights;
+    const double = tf.function((x) => tf.matmul(x, kernel).mul(2));
+    const x = tf.constant([[3]]);
+    const before = double(x).array();
+    const y = await model.predict(x, { verbose: 0 });
+    const inJavaScript = tf.experimental.withBackend('js', () => double(x));
+    return { y: [y.array(), y.backend.name], before, after: double(x).array(), inJavaScript: [inJavaScript.array(), inJavaScript.backend.name] };
+  },
+  async ready() {
+    const before = here();
+    await Promise.all([tf.ready(), tf.ready()]);
+    await tf.ready();
+    return { before, after: here() };
+  },
+  async js() {
+    const model = new tf.Sequential([new tf.layers.Dense(1, { inputShape: [1] })]);
+    const scope = tf.experimental.withBackend('js');
+    const { backend } = await model.predict(tf.constant([[1]]), { verbose: 0 });
+    scope[Symbol.dispose]();
+    return { y: backend.name, after: here() };
+  },
+};
+`;
 
 describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
   let project: string;
@@ -76,6 +126,12 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
           document.body.append(shown);
         })();`,
       );
+      const alone = write(project, 'default.js', `${byDefault}show(await ways[location.hash.slice(1)]());`);
+      const scriptAlone = write(
+        project,
+        'script-default.js',
+        `${byDefault}ways[location.hash.slice(1)]().then(show);`,
+      );
       await viteBuild({
         root: project,
         configFile: false,
@@ -83,12 +139,12 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
         build: {
           target: 'es2022',
           outDir,
-          rollupOptions: { input: entry, output: { entryFileNames: 'page.js' } },
+          rollupOptions: { input: { page: entry, default: alone }, output: { entryFileNames: '[name].js' } },
         },
       });
       await esbuild.build({
-        entryPoints: [script],
-        outfile: join(outDir, 'script.js'),
+        entryPoints: [script, scriptAlone],
+        outdir: outDir,
         bundle: true,
         format: 'iife',
         platform: 'browser',
@@ -194,6 +250,64 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
       }
     });
 
+    const fitted = (name: string): unknown => ({
+      ...{ before: ['js', true, true], after: name, places: [name], prediction: name },
+      ...{ steps: 3, loss: true },
+    });
+    test('that opens nothing itself: fit does, and moves its model', async () => {
+      expect(await load(isolated, '/default#fit')).toEqual(fitted('wasm'));
+      expect(await load({}, '/default#fit')).toEqual(fitted('wasm'));
+      expect(warnings).toEqual([]);
+    });
+    test("that opens nothing itself, from Vite's development server", async () => {
+      write(project, 'index.html', '<!doctype html><body><script type="module" src="/default.js"></script>');
+      const vite = await viteServer({
+        root: project,
+        configFile: false,
+        logLevel: 'error',
+        server: { host: '127.0.0.1', port: 0, strictPort: false },
+        optimizeDeps: { include: ['eagre'] },
+      });
+      try {
+        await vite.listen();
+        const page = await browser.newPage();
+        const [address] = vite.resolvedUrls?.local ?? [];
+        await page.goto(`${address}#fit`);
+        const text = await page.locator('pre').textContent({ timeout: 240_000 });
+        expect(JSON.parse(text as string)).toEqual(fitted('wasm'));
+      } finally {
+        await vite.close();
+      }
+    });
+    test('that opens nothing itself: predict does, and older functions go on', async () => {
+      expect(await load({}, '/default#predict')).toEqual({
+        y: [[[3]], 'wasm'],
+        ...{ before: [[6]], after: [[6]], inJavaScript: [[[6]], 'js'] },
+      });
+      expect(warnings).toEqual([]);
+    });
+    test('that opens nothing itself: tf.ready does, once', async () => {
+      expect(await load({}, '/default#ready')).toEqual({ before: 'js', after: 'wasm' });
+      expect(warnings).toEqual([]);
+    });
+    test('that wants kernels in JavaScript, and has them', async () => {
+      expect(await load({}, '/default#js')).toEqual({ y: 'js', after: 'js' });
+      expect(warnings).toEqual([]);
+    });
+    test('that opens nothing itself, and has no module: it is told once', async () => {
+      missing = /\.wasm$/;
+      try {
+        expect(await load({}, '/default#fit')).toEqual(fitted('js'));
+        expect(warnings).toEqual([expect.stringMatching(/those in JavaScript run instead.*\.wasm: 404/)]);
+      } finally {
+        missing = undefined;
+      }
+      expect(await load({}, '/script-default#ready')).toEqual({ before: 'js', after: 'js' });
+      expect(warnings).toEqual([
+        expect.stringMatching(/those in JavaScript run instead.*give it to openWasm\(\{ module \}\)/),
+      ]);
+    });
+
     test.each(['text', 'url', 'bytes', 'module'])(
       'that is one script, and opens a module: %s',
       async (as) => {
@@ -254,6 +368,17 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
       outcome: ['wasm', false, false, true, [2, 4]],
       wasmUnavailable: expect.stringContaining('give it to openWasm({ module })'),
     });
+  });
+
+  test('at the edge, where nothing was opened', async () => {
+    const worker = `import * as tf from 'eagre';
+      export default {
+        async fetch() {
+          await tf.ready();
+          return Response.json([tf.zeros([1]).backend.name]);
+        },
+      };`;
+    expect(await answerOf(worker)).toEqual(['js']);
   });
 
   test('at the edge, as the guide has it', async () => {

@@ -1,9 +1,9 @@
 // Opens the kernels where the module is a file, which is read at once: in Node, and hosts like it. `@eagre/core` does where no addon fits.
 import { type Backend, listBackends } from '@eagre/backend';
-import { naming, openModules, ownModules, usesRelaxedSimd, withoutRelaxed } from './opening.ts';
+import { naming, type Opened, openModules, ownModules, usesRelaxedSimd, withoutRelaxed } from './opening.ts';
 
 // The other entries take the code from here, so that it is one module.
-export { notOpened, type Opened, openWasm, saysWhere, type WasmOptions, type WasmSource } from './opening.ts';
+export { notOpened, type Opened, openWasm, type WasmOptions, type WasmSource } from './opening.ts';
 
 /**
  * The backend; opened unless it is there already. undefined where modules have to be waited for.
@@ -11,6 +11,9 @@ export { notOpened, type Opened, openWasm, saysWhere, type WasmOptions, type Was
  */
 export const openHere: (() => Backend) | undefined = () =>
   listBackends().find(({ name }) => name === 'wasm') ?? naming(open);
+
+/** As `openHere`, in hosts where modules have to be waited for; undefined in others. */
+export const openLater: (() => Promise<Opened>) | undefined = undefined;
 
 function open(): Backend {
   const { kernels, relaxed } = ownModules();

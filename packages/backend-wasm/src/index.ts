@@ -3,17 +3,9 @@
  * native kernels and before those in JavaScript.
  */
 import type { Backend } from '@eagre/backend';
-import { notOpened, type Opened, openWasm, saysWhere } from './here.ts';
+import { openOwn } from './own.ts';
 
-const { backend, unavailable } = await openWasm().then(
-  (opened): Opened => ({ backend: opened, unavailable: undefined }),
-  notOpened,
-);
-// A host that does not say where modules are is given them later.
-if (unavailable !== undefined && saysWhere())
-  console.warn(
-    `Eagre's kernels of WebAssembly could not be opened, so those in JavaScript run instead, which are 10 to 100 times slower: ${unavailable}`,
-  );
+const { backend, unavailable } = await openOwn();
 
 /** The backend, or undefined where the module could not be opened (`wasmUnavailable` says why). */
 export const wasmBackend: Backend | undefined = backend;

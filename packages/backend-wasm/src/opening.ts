@@ -97,14 +97,18 @@ export function ownModules(): { readonly kernels: URL; readonly relaxed: URL } {
     );
   return typeof SharedArrayBuffer === 'function'
     ? {
-        kernels: new URL('../eagre-threads.wasm', import.meta.url),
-        relaxed: new URL('../eagre-threads-relaxed.wasm', import.meta.url),
+        kernels: served(new URL('../eagre-threads.wasm', import.meta.url)),
+        relaxed: served(new URL('../eagre-threads-relaxed.wasm', import.meta.url)),
       }
     : {
-        kernels: new URL('../eagre.wasm', import.meta.url),
-        relaxed: new URL('../eagre-relaxed.wasm', import.meta.url),
+        kernels: served(new URL('../eagre.wasm', import.meta.url)),
+        relaxed: served(new URL('../eagre-relaxed.wasm', import.meta.url)),
       };
 }
+
+/** Vite's development server moves the scripts of dependencies into a folder of its own, and serves their other files from where they are. */
+const served = ({ href }: URL): URL =>
+  new URL(href.replace(/(\/node_modules\/)\.vite\/(?=[^/]+$)/, '$1@eagre/backend-wasm/'));
 
 /** Of an error about this package's module for products: the kernels compute them themselves. */
 export function withoutRelaxed(error: unknown): undefined {
@@ -169,8 +173,13 @@ async function compiled(source: WasmSource): Promise<WebAssembly.Module> {
   const response = await fetch(url).catch((cause: Error) => {
     throw new UnavailableError(`${url}: ${cause.message}`, 'openWasm', { cause });
   });
-  if (!response.ok)
-    throw new UnavailableError(`${url}: ${response.status} ${response.statusText}`, 'openWasm');
+  // Servers of pages answer with one where there is no file.
+  const isPage = response.headers.get('content-type')?.startsWith('text/html') === true;
+  if (!response.ok || isPage)
+    throw new UnavailableError(
+      `${url}: ${isPage ? 'a page, and no module' : `${response.status} ${response.statusText}`}: put the module there, which comes with @eagre/backend-wasm, or give its URL to openWasm({ module })`,
+      'openWasm',
+    );
   // Not all servers know the media type that streaming asks for.
   const bytes = await response.arrayBuffer();
   return naming(() => WebAssembly.compile(bytes));

@@ -55,6 +55,7 @@ export {
   Model,
   type ModelOptions,
   type PredictOptions,
+  ready,
   Sequential,
 } from '@eagre/layers';
 export { losses, metrics } from '@eagre/metrics';

@@ -78,6 +78,7 @@ export { Sequential } from './models/sequential.ts';
 export type { StateTree, ValueTree } from './models/state-tree.ts';
 export type { SummaryOptions } from './models/summary.ts';
 export * as numpy from './numpy/numpy.ts';
+export { ready } from './ready.ts';
 export * as regularizers from './regularizers.ts';
 export {
   type EndpointOptions,

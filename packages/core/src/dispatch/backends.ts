@@ -25,9 +25,9 @@ export function namedBackend(): Backend | null {
   return null;
 }
 
-/** Opens the kernels of WebAssembly, in Node: pages import them themselves. @returns why there are none */
+/** Opens the kernels of WebAssembly, in Node: pages wait for them (`ready.ts`). @returns why there are none */
 function openWasm(): string | undefined {
-  if (openHere === undefined) return 'import @eagre/backend-wasm to open them';
+  if (openHere === undefined) return 'await tf.ready() to open them';
   try {
     openHere();
     return undefined;

@@ -657,6 +657,15 @@ export class Variable extends VariableBase {
     return isFixed(this.openShape);
   }
 
+  /** @internal Takes its values to another backend. */
+  moveTo(backend: Backend): void {
+    const { storage, dtype, shape, size } = this.#alive();
+    if (dtype === 'string') return;
+    const there = backend.allocator.allocateAlone(storage.capacity);
+    copyBytes(storage, there);
+    this.#replace(new Tensor(there, dtype, shape, size, backend));
+  }
+
   #replace(value: Tensor): void {
     const old = this.#value;
     this.#value = value;

@@ -19,7 +19,7 @@ import { type CheckSignal, signalChecker } from './cancellation.ts';
 import { stepsPerExecution, strategyOf, trainingOf } from './compile.ts';
 import { adapt, type Batch, type Batches, type FitData, isDistributed } from './data-adapter.ts';
 import { type Execution, onePass, runStandalone } from './passes.ts';
-import { loadTracerFor, runPredictStep, runStep, scheduledSteps, scheduleStep } from './steps.ts';
+import { readyToRun, runPredictStep, runStep, scheduledSteps, scheduleStep } from './steps.ts';
 import {
   checkCounts,
   checkReturnDict,
@@ -41,7 +41,7 @@ export async function test(
   checkSignal: CheckSignal,
   bar?: ProgressBar,
 ): Promise<Logs> {
-  await loadTracerFor(model, 'test');
+  await readyToRun(model, 'test');
   await callbacks.call((c) => c.onTestBegin());
   const accumulators = new Accumulators(model);
   accumulators.reset();
@@ -116,7 +116,7 @@ export async function predict(model: Model, x: FitData, options: PredictOptions 
   let shape: Tensors | undefined;
   const checkSignal = signalChecker(options.signal, 'predict');
   await runStandalone('Predict', model, batches, options, checkSignal, async (callbacks, bar) => {
-    await loadTracerFor(model, 'predict');
+    await readyToRun(model, 'predict');
     await callbacks.call((c) => c.onPredictBegin());
     const told = callbacks.readsBatches('predict');
     const last: (readonly Tensor[])[] = [];

@@ -39,6 +39,7 @@ import { isAnyTensor, isStored, rowCount } from '../layer/kinds.ts';
 import { trainableChanges } from '../layer/layer.ts';
 import { checkValues, type Values } from '../layer/stateless.ts';
 import type { Model } from '../models/model.ts';
+import { readyFor } from '../ready.ts';
 import {
   isCompiled,
   isObserved,
@@ -174,10 +175,16 @@ function meanOver(values: readonly unknown[]): unknown {
 
 const isString = ({ dtype }: Tensor): boolean => dtype === 'string';
 
-/** Waits for what traces the steps of a kind, which pages load late. */
-export async function loadTracerFor(model: Model, kind: Kind): Promise<void> {
+/** Waits for what pages load late: kernels, to which the model goes, and what traces the steps of a kind. */
+export async function readyToRun(model: Model, kind: Kind): Promise<void> {
+  await readyFor(() => variablesOf(model));
   const isPlainCode = isCompiled(model) && trainingOf(model).runEagerly;
   if (!isPlainCode && (kind !== 'predict' || !own.has(model.predictStep))) await graphs.loadTracer();
+}
+
+function variablesOf(model: Model): readonly Variable[] {
+  const optimizer = isCompiled(model) ? trainingOf(model).optimizer.variables : [];
+  return [...model.variables, ...model.metricsVariables, ...optimizer];
 }
 
 /** Has a step traced again. */

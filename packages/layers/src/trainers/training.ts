@@ -16,7 +16,7 @@ import { checkClassWeight, classWeights, type Examples, splitValidation } from '
 import { checkOwnFunctions } from './functions.ts';
 import { type Execution, NO_BATCH, pass } from './passes.ts';
 import { isByName } from './per-output.ts';
-import { loadTracerFor, runStep, scheduledSteps, scheduleStep } from './steps.ts';
+import { readyToRun, runStep, scheduledSteps, scheduleStep } from './steps.ts';
 import {
   checkCallbacks,
   checkCounts,
@@ -121,7 +121,7 @@ export async function fit(
   model.stopTraining = false;
   let logs: Logs = {};
   try {
-    await loadTracerFor(model, 'train');
+    await readyToRun(model, 'train');
     await callbacks.call((c) => c.onTrainBegin({}));
     const first = params.initialEpoch ?? 0;
     for (let epoch = first; epoch < epochs && !model.stopTraining; epoch++) {

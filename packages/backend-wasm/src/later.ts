@@ -1,0 +1,5 @@
+// What pages have of `here.ts` where they wait. A file of its own: bundlers keep what it may load with all that imports it.
+import type { Opened } from './opening.ts';
+
+export const openLater: (() => Promise<Opened>) | undefined = () =>
+  import('./own.ts').then(({ openOwn }) => openOwn());
