@@ -38,9 +38,17 @@ return nodeTypes.isModuleNamespaceObject(load("./late-probe.js"));
 throw new Error("eagre: tf.keras, tf.data and other namespaces are loaded when they are first used, by a require that this test runner or loader does not let load modules. In Jest, set testEnvironmentOptions: { customExportConditions: ['node'] }: then they are loaded at once.", { cause });
 }
 }
+function loadedPlainly(file) {
+try {
+return load(file);
+} catch (cause) {
+if (cause?.code !== "ERR_MODULE_NOT_FOUND" || process.versions.pnp === undefined) throw cause;
+throw new Error("eagre: tf.keras, tf.data and other namespaces are loaded when they are first used, by a require that finds no modules in the packed packages of Yarn's Plug'n'Play. Set NODE_OPTIONS=--no-experimental-require-module: then they are loaded at once. Or set nodeLinker: node-modules in .yarnrc.yml.", { cause });
+}
+}
 function loaded(file) {
 plain ||= isPlain();
-if (plain) return load(file);
+if (plain) return loadedPlainly(file);
 const path = load.resolve(file);
 const made = new Module(path);
 made.filename = path;

@@ -23,6 +23,7 @@ import {
   type Manifest,
   published,
   run,
+  runIn,
   runNode,
   training,
   version,
@@ -66,6 +67,18 @@ describe('the first programs of the README run as they stand, where eagre was in
     const there = { npm: project, pnpm: strict, yarn: undefined, 'yarn 4': undefined }[manager];
     const folder = there ?? (await consumer(manager, manager.replace(' ', '-'), ['eagre']));
     expect(await firstPrograms(folder, { manager })).toMatchObject({ backend: 'native', version });
+    const late = write(
+      folder,
+      'late.mjs',
+      'import * as tf from "eagre"; console.log(typeof tf.keras.Model);',
+    );
+    const atOnce = '--no-experimental-require-module';
+    const printed = await runIn(manager, folder, late).catch(String);
+    // It is Node 20 that finds no modules there.
+    if (manager === 'yarn 4' && process.version.startsWith('v20.'))
+      expect(printed).toContain(`NODE_OPTIONS=${atOnce}`);
+    else expect(printed).toBe('function');
+    expect(await runIn(manager, folder, atOnce, late)).toBe('function');
   });
 });
 

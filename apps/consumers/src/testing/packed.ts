@@ -47,7 +47,8 @@ const {
 const { startRegistry } = (await tool('release/registry.mjs')) as {
   startRegistry(folder: string): Promise<Registry>;
 };
-const { project, runPrograms } = (await tool('release/projects.mjs')) as {
+const { managers, project, runPrograms } = (await tool('release/projects.mjs')) as {
+  managers: Readonly<Record<Manager, { run?(folder: string, words: readonly string[]): Promise<string> }>>;
   project(
     manager: Manager,
     folder: string,
@@ -159,6 +160,10 @@ model.compile({ optimizer: new tf.optimizers.Adam(), loss: 'meanSquaredError' })
 const { history } = await model.fit(x, y, { epochs: 30, verbose: 0 });
 const double = tf.function((v) => v.mul(2));
 `;
+
+/** Runs Node in a project, as whoever has installed there does it. @returns what it prints. @throws Error with all that it says if it fails. */
+export const runIn = (manager: Manager, folder: string, ...words: readonly string[]): Promise<string> =>
+  managers[manager].run?.(folder, words) ?? runNode(folder, ...words);
 
 /** Writes a file into a folder. @returns its path */
 export function write(folder: string, name: string, text: string): string {
