@@ -26,6 +26,8 @@ const entry = files(
   'interchange',
   ...(name === 'core' ? ['image'] : []),
 );
+// Node has it in `here`.
+const codecsAlone = name === 'backend-wasm' ? files('codecs') : [];
 // Namespaces that Node loads late: modules of their own. Some are late in pages alone.
 const manifest = readFileSync('package.json', 'utf8');
 const [late] = manifest.includes('/late-node.js') ? files('late') : [];
@@ -184,7 +186,10 @@ const lateByRuntime = {
     writeFileSync('dist/late-probe.js', lateProbe);
   },
 };
-const declarations = { name: 'declarations', writeBundle: () => emitDeclarations('.', entry) };
+const declarations = {
+  name: 'declarations',
+  writeBundle: () => emitDeclarations('.', [...entry, ...codecsAlone]),
+};
 
 // Classes say what they take when they are loaded, which keeps them in bundles. So those of core that few programs need are a module of
 // their own, after the tensors that they are made of.
@@ -332,4 +337,12 @@ const forPages = {
 };
 const hasPages = manifest.includes('"./dist/pages/');
 
-export default defineConfig(hasPages ? [packed, forPages] : packed);
+/** What Node has in another module of the package, which is loaded anyway: by itself for all others. */
+const alone = (input) => ({
+  ...packed,
+  input,
+  plugins: packed.plugins.filter((plugin) => plugin !== declarations),
+  output: { ...packed.output, cleanDir: false },
+});
+
+export default defineConfig([packed, ...(hasPages ? [forPages] : []), ...codecsAlone.map(alone)]);

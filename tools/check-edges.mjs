@@ -39,9 +39,9 @@ const permitted = {
   autograph: ['graph', 'core', 'autodiff', 'backend'],
   optimizers: ['core', 'autodiff', 'backend'],
   metrics: ['core', 'backend'],
-  data: ['core', 'graph', 'formats', 'backend', 'backend-native'],
+  data: ['core', 'graph', 'formats', 'backend', 'backend-native', 'backend-wasm'],
   checkpoint: ['core', 'formats', 'backend'],
-  summary: ['core', 'graph', 'formats', 'backend'],
+  summary: ['core', 'graph', 'formats', 'backend', 'backend-wasm'],
   layers: [
     'core',
     'autodiff',
@@ -74,7 +74,7 @@ const permitted = {
     'native-linux-arm64',
     'native-linux-x64',
   ],
-  datasets: ['core', 'formats', 'backend'],
+  datasets: ['core', 'formats', 'backend', 'backend-wasm'],
   board: ['formats', 'summary'],
   cli: [
     'formats',

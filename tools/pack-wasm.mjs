@@ -25,6 +25,7 @@ function packModules() {
     pack(`${built}/eagre.wasm`, `${name}.wasm`, 1.2e6);
     checkBare(`${built}/relaxed.wasm`);
     pack(`${built}/relaxed.wasm`, `${name}-relaxed.wasm`, 16e3);
+    if (!threads) pack(`${built}/codecs.wasm`, `${name}-codecs.wasm`, 115e3);
   }
   writeFileSync(`${folder}${notices}`, noticesOfWasm());
   stampSources(folder);

@@ -21,7 +21,9 @@ interface Entry {
 export const entries: ReadonlyMap<string, Entry> = new Map(
   folders.flatMap((folder) =>
     readdirSync(`${root}packages/${folder}/src`)
-      .filter((file) => /^(here|index|image|interchange|internal|plugin|register|specs)\.ts$/.test(file))
+      .filter((file) =>
+        /^(codecs|here|index|image|interchange|internal|plugin|register|specs)\.ts$/.test(file),
+      )
       .map((file): [string, Entry] => {
         const entry = file.slice(0, -3);
         const name = entry === 'index' ? nameOf(folder) : `${nameOf(folder)}/${entry}`;

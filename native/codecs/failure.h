@@ -4,6 +4,7 @@
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <new>
 
 #include "codecs.h"
@@ -11,11 +12,21 @@
 namespace eagre::codecs {
 
 struct Failure {
+  EagreOutcome outcome;
   char message[EAGRE_MESSAGE];
 };
 
+constexpr char kNoMemory[] = "there is no memory for the picture";
+
+[[noreturn]] inline void no_memory() {
+  Failure failure = {EAGRE_NO_MEMORY, ""};
+  std::memcpy(failure.message, kNoMemory, sizeof kNoMemory);
+  throw failure;
+}
+
 [[noreturn]] __attribute__((format(printf, 1, 2))) inline void fail(const char* format, ...) {
   Failure failure;
+  failure.outcome = EAGRE_INVALID;
   va_list values;
   va_start(values, format);
   std::vsnprintf(failure.message, sizeof failure.message, format, values);
@@ -29,11 +40,14 @@ template <class Body> int32_t outcome(char* message, Body body) noexcept {
     body();
     return EAGRE_DONE;
   } catch (const Failure& failure) {
-    std::snprintf(message, EAGRE_MESSAGE, "%s", failure.message);
-    return EAGRE_INVALID;
+    std::memcpy(message, failure.message, EAGRE_MESSAGE);
+    return failure.outcome;
+#if !defined(__wasm__)
+    // There `new` throws a Failure, too (wasm/exceptions.cc).
   } catch (const std::bad_alloc&) {
-    std::snprintf(message, EAGRE_MESSAGE, "there is no memory for the picture");
+    std::memcpy(message, kNoMemory, sizeof kNoMemory);
     return EAGRE_NO_MEMORY;
+#endif
   }
 }
 
@@ -44,7 +58,7 @@ inline void check_size(const char* kind, uint64_t width, uint64_t height) {
 }
 
 template <class T> T* allocated(void* memory) {
-  if (!memory) throw std::bad_alloc();
+  if (!memory) no_memory();
   return static_cast<T*>(memory);
 }
 

@@ -12,12 +12,19 @@ extern "C" {
 #include "../third_party/libjpeg-turbo/jpeglib.h"
 #include "../third_party/libjpeg-turbo/jerror.h"
 }
+#include "config/jversion.h"
 
 namespace eagre::codecs {
 namespace {
 
+// What libjpeg says, in the order of its numbers.
+constexpr const char* kMessages[] = {
+#define JMESSAGE(code, text) text,
+#include "../third_party/libjpeg-turbo/jerror.h"
+};
+
 [[noreturn]] void failed(j_common_ptr info) {
-  if (info->err->msg_code == JERR_OUT_OF_MEMORY) throw std::bad_alloc();
+  if (info->err->msg_code == JERR_OUT_OF_MEMORY) no_memory();
   char text[JMSG_LENGTH_MAX];
   info->err->format_message(info, text);
   fail("damaged JPEG file: %s", text);
@@ -28,11 +35,29 @@ void warned(j_common_ptr info, int level) {
 }
 void silent(j_common_ptr) {}
 
+void text_of(j_common_ptr info, char* text) {
+  jpeg_error_mgr& e = *info->err;
+  const bool is_known = e.msg_code > 0 && e.msg_code < JMSG_LASTMSGCODE;
+  const char* format = kMessages[is_known ? e.msg_code : 0];
+  if (!is_known) e.msg_parm.i[0] = e.msg_code;
+  const char* first = std::strchr(format, '%');
+  const int* i = e.msg_parm.i;
+  if (first && first[1] == 's') std::snprintf(text, JMSG_LENGTH_MAX, format, e.msg_parm.s);
+  else std::snprintf(text, JMSG_LENGTH_MAX, format, i[0], i[1], i[2], i[3], i[4], i[5], i[6], i[7]);
+}
+void begun(j_common_ptr info) {
+  info->err->num_warnings = 0;
+  info->err->msg_code = 0;
+}
+
+// In the place of `jpeg_std_error`, whose functions print, and end the process.
 jpeg_error_mgr* manage(jpeg_error_mgr& errors) {
-  jpeg_std_error(&errors);
+  errors = {};
   errors.error_exit = failed;
   errors.emit_message = warned;
   errors.output_message = silent;
+  errors.format_message = text_of;
+  errors.reset_error_mgr = begun;
   return &errors;
 }
 
@@ -171,6 +196,7 @@ struct Destination {
 
   static Destination& of(j_compress_ptr info) { return *reinterpret_cast<Destination*>(info->dest); }
   void grow(size_t used) {
+    if (room > SIZE_MAX / 2) no_memory();
     const size_t more = std::max<size_t>(2 * room, 1 << 16);
     // What cannot grow stays, and is freed with this.
     uint8_t* grown = allocated<uint8_t>(std::realloc(bytes, more));

@@ -34,7 +34,7 @@ Picture decoded(const uint8_t* bytes, size_t size) {
   const EagreJpegWishes wishes = {0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1.0f};
   const int32_t outcome = is_png(bytes, size) ? eagre_decode_png(bytes, size, 0, 8, allocate, &picture, message)
                                               : eagre_decode_jpeg(bytes, size, &wishes, allocate, &picture, message);
-  if (outcome == EAGRE_NO_MEMORY) throw std::bad_alloc();
+  if (outcome == EAGRE_NO_MEMORY) no_memory();
   if (outcome != EAGRE_DONE) fail("%s", message);
   return picture;
 }
@@ -46,7 +46,7 @@ Picture with_channels(Picture picture, uint32_t channels) {
   Picture out;
   const uint8_t* in = picture.data.get();
   uint8_t* to = static_cast<uint8_t*>(allocate(&out, picture.height, picture.width, channels, 1));
-  if (!to) throw std::bad_alloc();
+  if (!to) no_memory();
   const size_t pixels = static_cast<size_t>(picture.height) * picture.width;
   for (size_t i = 0; i < pixels; i++, in += from, to += channels) {
     const uint8_t r = in[0], g = from < 3 ? r : in[1], b = from < 3 ? r : in[2];

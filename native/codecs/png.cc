@@ -20,7 +20,7 @@ struct Freer {
 };
 using Memory = std::unique_ptr<uint8_t, Freer>;
 // Bytes whose values nobody needs at first.
-Memory memory_of(size_t size) { return Memory(allocated<uint8_t>(std::malloc(size))); }
+Memory memory_of(uint64_t size) { return Memory(allocated<uint8_t>(size > SIZE_MAX ? nullptr : std::malloc(static_cast<size_t>(size)))); }
 
 constexpr uint8_t kSignature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 enum Color { kGrey = 0, kRgb = 2, kPalette = 3, kGreyAlpha = 4, kRgba = 6 };
@@ -98,6 +98,8 @@ struct Pass {
   uint32_t x, y, dx, dy, width, height;
 };
 
+size_t bytes_of_row(uint32_t width, uint32_t bits) { return static_cast<size_t>((uint64_t{width} * bits + 7) / 8); }
+
 std::vector<Pass> passes_of(const File& file) {
   static constexpr uint32_t kPasses[][4] = {{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2}};
   if (!file.is_interlaced) return {{0, 0, 1, 1, file.width, file.height}};
@@ -131,7 +133,7 @@ Memory inflated(const File& file, size_t size) {
   constexpr size_t kMost = 258;
   Memory out = memory_of(size + kMost);
   const std::unique_ptr<libdeflate_decompressor, Freer> decompressor(libdeflate_alloc_decompressor());
-  if (!decompressor) throw std::bad_alloc();
+  if (!decompressor) no_memory();
   size_t used = 0, made = 0;
   const libdeflate_result result =
     libdeflate_deflate_decompress_ex(decompressor.get(), in + 2, file.data_size - 2, out.get(), size + kMost, &used, &made);
@@ -266,7 +268,7 @@ template <class T> void convert_all(const File& file, const uint8_t* raw, const 
   // Also where colours of bytes are wanted as they are.
   const bool is_same = sizeof(T) == 1 && file.depth == 8 && file.color != kPalette && channels == file.channels() && !file.is_interlaced;
   for (const Pass& pass : passes) {
-    const size_t row_bytes = (static_cast<size_t>(pass.width) * bits + 7) / 8;
+    const size_t row_bytes = bytes_of_row(pass.width, bits);
     for (uint32_t y = 0; y < pass.height; y++, raw += row_bytes + 1) {
       T* to = out + static_cast<size_t>(pass.y + y * pass.dy) * file.width * channels;
       if (is_same) std::memcpy(to, raw + 1, row_bytes);
@@ -280,11 +282,11 @@ void decode(const uint8_t* bytes, size_t size, uint32_t wished, uint32_t depth, 
   const std::vector<Pass> passes = passes_of(file);
   const uint32_t bits = file.channels() * file.depth;
   size_t total = 0;
-  for (const Pass& pass : passes) total += pass.height * ((static_cast<size_t>(pass.width) * bits + 7) / 8 + 1);
+  for (const Pass& pass : passes) total += pass.height * (bytes_of_row(pass.width, bits) + 1);
   const Memory raw = inflated(file, total);
   uint8_t* at = raw.get();
   for (const Pass& pass : passes) {
-    const size_t row_bytes = (static_cast<size_t>(pass.width) * bits + 7) / 8;
+    const size_t row_bytes = bytes_of_row(pass.width, bits);
     unfilter(at, row_bytes, pass.height, std::max(1u, bits / 8));
     at += pass.height * (row_bytes + 1);
   }
@@ -300,7 +302,7 @@ void decode(const uint8_t* bytes, size_t size, uint32_t wished, uint32_t depth, 
 // The row by each filter, and which of them leaves the smallest differences.
 class Filters {
  public:
-  Filters(size_t row_bytes, size_t step) : size_(row_bytes), step_(step), tried_(memory_of(5 * (row_bytes + 1))) {}
+  Filters(size_t row_bytes, size_t step) : size_(row_bytes), step_(step), tried_(memory_of(5 * (uint64_t{row_bytes} + 1))) {}
 
   const uint8_t* best(const uint8_t* row, const uint8_t* above, bool is_first) {
     // In front of a row, and of the one above, are zeros.
@@ -387,7 +389,7 @@ Memory encode(const void* values, uint32_t height, uint32_t width, uint32_t chan
     std::memcpy(raw.get() + y * (row_bytes + 1), filters.best(row, rows[(y + 1) % 2].data() + step, y == 0), row_bytes + 1);
   }
   const std::unique_ptr<libdeflate_compressor, Freer> compressor(libdeflate_alloc_compressor(level < 0 ? 6 : level));
-  if (!compressor) throw std::bad_alloc();
+  if (!compressor) no_memory();
   const size_t total = height * (row_bytes + 1), bound = libdeflate_zlib_compress_bound(compressor.get(), total);
   Memory file = memory_of(bound + 100);
   uint8_t header[13] = {};

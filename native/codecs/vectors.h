@@ -6,6 +6,8 @@
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__wasm_simd128__)
+#include <wasm_simd128.h>
 #endif
 
 namespace eagre::codecs {
@@ -66,6 +68,22 @@ inline I16 narrow(I32 a, I32 b) { return (I16)_mm_packs_epi32((__m128i)a, (__m12
 inline U8 narrow_unsigned(I16 a, I16 b) { return (U8)_mm_packus_epi16((__m128i)a, (__m128i)b); }
 inline I8 narrow(I16 a, I16 b) { return (I8)_mm_packs_epi16((__m128i)a, (__m128i)b); }
 // Numbers of 16 bits that are within a byte.
+inline U8 bytes_of(I16 a, I16 b) { return narrow_unsigned(a, b); }
+#elif defined(__wasm_simd128__)
+// The upper halves of numbers of 32 bits.
+inline v128_t upper(v128_t a, v128_t b) { return wasm_i16x8_shuffle(a, b, 1, 3, 5, 7, 9, 11, 13, 15); }
+inline I16 times_high(I16 a, I16 b) {
+  const v128_t x = (v128_t)a, y = (v128_t)b;
+  return (I16)upper(wasm_i32x4_extmul_low_i16x8(x, y), wasm_i32x4_extmul_high_i16x8(x, y));
+}
+inline U16 times_high(U16 a, U16 b) {
+  const v128_t x = (v128_t)a, y = (v128_t)b;
+  return (U16)upper(wasm_u32x4_extmul_low_u16x8(x, y), wasm_u32x4_extmul_high_u16x8(x, y));
+}
+inline I32 pairs(I16 a, I16 b) { return (I32)wasm_i32x4_dot_i16x8((v128_t)a, (v128_t)b); }
+inline I16 narrow(I32 a, I32 b) { return (I16)wasm_i16x8_narrow_i32x4((v128_t)a, (v128_t)b); }
+inline U8 narrow_unsigned(I16 a, I16 b) { return (U8)wasm_u8x16_narrow_i16x8((v128_t)a, (v128_t)b); }
+inline I8 narrow(I16 a, I16 b) { return (I8)wasm_i8x16_narrow_i16x8((v128_t)a, (v128_t)b); }
 inline U8 bytes_of(I16 a, I16 b) { return narrow_unsigned(a, b); }
 #else
 inline I32x8 wide(I16 a) { return __builtin_convertvector(a, I32x8); }

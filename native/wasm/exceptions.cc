@@ -1,11 +1,11 @@
-// What `throw` and `catch` need of a library on WebAssembly: the one that comes with the compiler has nothing for it. Only KernelErrors are thrown
-// here, so a handler of any type is the right one. (The Itanium C++ ABI's names; how handlers are entered: LLVM, lib/CodeGen/WasmEHPrepare.cpp.)
+// What `throw` and `catch` need of a library on WebAssembly: the one that comes with the compiler has nothing for it. In each module one type is
+// thrown, and handlers are of no other. (The Itanium C++ ABI's names; how handlers are entered: LLVM, lib/CodeGen/WasmEHPrepare.cpp.)
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
 
-#include "../runtime/tensor.h"
+#include "exceptions.h"
 
 namespace {
 
@@ -72,7 +72,7 @@ void __cxa_end_catch() {
 
 void* operator new(size_t size) {
   void* memory = std::malloc(size ? size : 1);
-  if (!memory) eagre::fail(eagre::Code::resource_exhausted, "no memory");
+  if (!memory) eagre::no_memory();
   return memory;
 }
 void* operator new[](size_t size) { return operator new(size); }

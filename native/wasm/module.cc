@@ -7,12 +7,14 @@
 #include "../runtime/pool.h"
 #include "../runtime/programs.h"
 #include "../runtime/registry.h"
+#include "exceptions.h"
 #include "pool.h"
 #include "relaxed.h"
 
 #define EXPORT(name) extern "C" __attribute__((export_name(name)))
 
 namespace eagre {
+void no_memory() { fail(Code::resource_exhausted, "no memory"); }
 RelaxedProduct relaxed_product = nullptr;
 }
 

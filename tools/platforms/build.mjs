@@ -58,7 +58,7 @@ export async function compile(target) {
   }
 }
 
-/** Builds the modules of WebAssembly, `eagre.wasm` and `relaxed.wasm`, for threads or without. @returns the folder that they are in */
+/** Builds the modules of WebAssembly, `eagre.wasm` and `relaxed.wasm`, for threads or without; without them also `codecs.wasm`. @returns the folder that they are in */
 export function buildModules(threads) {
   const name = threads ? 'wasm-threads' : 'wasm';
   return buildFor(name, 'wasm32-wasi', [`-DEAGRE_WASM_THREADS=${threads ? 'ON' : 'OFF'}`]);

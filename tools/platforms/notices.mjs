@@ -132,7 +132,7 @@ export const noticesOfOwn = () =>
 
 /** Those of the modules of WebAssembly. */
 export const noticesOfWasm = () =>
-  written(['wasi', 'musl', 'libcxx', 'libcxxabi', 'zig'].map((name) => ofCompiler[name]));
+  written([...ofCodecs, ...['wasi', 'musl', 'libcxx', 'libcxxabi', 'zig'].map((name) => ofCompiler[name])]);
 
 /** Notices with those of libraries that lie beside the addon. */
 export const withLibraries = (text, libraries) =>

@@ -72,10 +72,10 @@ export function partsOf(root) {
     }),
     part(
       'modules of WebAssembly',
-      ['eagre.wasm', 'eagre-threads.wasm'].map((name) => join(wasm, name)),
+      ['eagre.wasm', 'eagre-threads.wasm', 'eagre-codecs.wasm'].map((name) => join(wasm, name)),
       tool(root, join(root, 'tools/pack-wasm.mjs'), '--check'),
       'pnpm pack:wasm',
-      'kernels of JavaScript where there is no native package',
+      'kernels of JavaScript, and no JPEG and PNG files, where there is no native package',
     ),
     part(
       'kernels for GPUs of NVIDIA',

@@ -9,7 +9,7 @@ import { Miniflare } from 'miniflare';
 import { type Browser, chromium } from 'playwright-core';
 import { build as viteBuild, createServer as viteServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { consumer, hasWasm, training, write } from './testing/packed.ts';
+import { consumer, hasWasm, run, training, write } from './testing/packed.ts';
 
 if (!hasWasm) console.log('WebAssembly is not tested: `pnpm pack:wasm` has not run');
 
@@ -19,11 +19,29 @@ const { backend } = tf.zeros([1]);
 const outcome = [backend.name, backend.threads?.() > 1, backend.description.includes('relaxed SIMD'), history.loss.at(-1) < history.loss[0], double(tf.constant([1, 2])).array()];
 `;
 
+/** Writes and reads pictures: `pictures` is what their values are. */
+const drawing = `
+const image = tf.constant(Array.from({ length: 768 }, (_, i) => (7 * i) % 256), 'uint8', { shape: [16, 16, 3] });
+const files = [tf.io.encodePng(image), tf.io.encodeJpeg(image)];
+const pictures = [tf.io.decodePng(files[0]), tf.io.decodeJpeg(files[1])].map((picture) => picture.array().join());
+`;
+/** What a picture says that comes before the module. */
+const early = `
+let early;
+try {
+  tf.io.decodePng(new Uint8Array(8));
+} catch (error) {
+  early = error.name + error.message.slice(error.message.indexOf('await'));
+}
+`;
+
 const pages: Readonly<Record<string, string>> = {
   '/': '<script type="module" src="/page.js"></script>',
   '/default': '<script type="module" src="/default.js"></script>',
   '/script': '<script src="/script.js"></script>',
   '/script-default': '<script src="/script-default.js"></script>',
+  '/pictures': '<script type="module" src="/pictures.js"></script>',
+  '/drawing': '<script src="/drawing.js"></script>',
 };
 
 // Of a page that opens nothing itself.
@@ -74,11 +92,33 @@ const ways = {
 };
 `;
 
-describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
+describe.skipIf(!hasWasm)('WebAssembly', () => {
   let project: string;
+  /** By the native addon. */
+  let expected: unknown;
 
+  const inNode = async (env: Readonly<Record<string, string>>, before = ''): Promise<string> => {
+    const source = `import * as tf from 'eagre';\n${before}\n${drawing}\nconsole.log(JSON.stringify(pictures));`;
+    return run(process.execPath, ['--no-warnings', write(project, 'drawing.mjs', source)], project, env);
+  };
   beforeAll(async () => {
     project = await consumer('npm', 'wasm', ['eagre']);
+    expected = JSON.parse(await inNode({}));
+  });
+
+  test('reads and writes pictures in Node without the addon, as the addon does', async () => {
+    const without = { EAGRE_ADDON: '/nowhere/eagre.node' };
+    expect(JSON.parse(await inNode(without))).toEqual(expected);
+    const gone = `import fs from 'node:fs';
+      const { readFileSync } = fs;
+      fs.readFileSync = (file, ...rest) => {
+        if (String(file).includes('eagre-codecs')) throw new Error('gone');
+        return readFileSync(file, ...rest);
+      };
+      process.on('uncaughtException', ({ name, message }) => console.log(JSON.stringify([name, message])));`;
+    const [name, message] = JSON.parse(await inNode(without, gone));
+    expect(name).toBe('UnavailableError');
+    expect(message).toMatch(/need the native addon or its module.*EAGRE_ADDON names a file.*gone/s);
   });
 
   describe.skipIf(browserPath === undefined)('in a page', () => {
@@ -105,6 +145,39 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
         document.body.append(shown);`,
       );
       const outDir = join(project, 'page');
+      const shown = `
+        const shown = document.createElement('pre');
+        shown.textContent = JSON.stringify({ early, pictures });
+        document.body.append(shown);`;
+      const pictures = write(
+        project,
+        'pictures.js',
+        `import * as tf from 'eagre';
+        ${early}
+        await tf.io.loadImageCodecs();
+        const drawn = () => {
+          ${drawing}
+          return pictures;
+        };
+        let pictures;
+        try {
+          pictures = drawn();
+        } catch (error) {
+          pictures = error.message;
+        }
+        ${shown}`,
+      );
+      const plain = write(
+        project,
+        'drawing.js',
+        `import * as tf from 'eagre';
+        (async () => {
+          ${early}
+          await tf.io.loadImageCodecs({ module: '/eagre-codecs.wasm' });
+          ${drawing}
+          ${shown}
+        })();`,
+      );
       const script = write(
         project,
         'script.js',
@@ -139,11 +212,14 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
         build: {
           target: 'es2022',
           outDir,
-          rollupOptions: { input: { page: entry, default: alone }, output: { entryFileNames: '[name].js' } },
+          rollupOptions: {
+            input: { page: entry, default: alone, pictures },
+            output: { entryFileNames: '[name].js' },
+          },
         },
       });
       await esbuild.build({
-        entryPoints: [script, scriptAlone],
+        entryPoints: [script, scriptAlone, plain],
         outdir: outDir,
         bundle: true,
         format: 'iife',
@@ -151,7 +227,8 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
         // It tells that a script does not know its own URL.
         logLevel: 'error',
       });
-      copyFileSync(join(project, 'node_modules/@eagre/backend-wasm/eagre.wasm'), join(outDir, 'eagre.wasm'));
+      for (const name of ['eagre.wasm', 'eagre-codecs.wasm'])
+        copyFileSync(join(project, 'node_modules/@eagre/backend-wasm', name), join(outDir, name));
       const types: Record<string, string> = { '.js': 'text/javascript', '.wasm': 'application/wasm' };
       server = createServer(({ url = '' }, response) => {
         const page = pages[url];
@@ -308,6 +385,22 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
       ]);
     });
 
+    const told = 'FailedPreconditionErrorawait tf.io.loadImageCodecs() first';
+    test.each(['/pictures', '/drawing'])('that reads and writes pictures: %s', async (path) => {
+      expect(await load({}, path)).toEqual({ early: expect.stringContaining(told), pictures: expected });
+    });
+    test('whose module for pictures is not there, which says so with the first one', async () => {
+      missing = /codecs.*\.wasm$/;
+      try {
+        expect(await load({}, '/pictures')).toEqual({
+          early: expect.stringContaining(told),
+          pictures: expect.stringMatching(/loadImageCodecs\(\) first, .*eagre-codecs.*\.wasm: 404/),
+        });
+      } finally {
+        missing = undefined;
+      }
+    });
+
     test.each(['text', 'url', 'bytes', 'module'])(
       'that is one script, and opens a module: %s',
       async (as) => {
@@ -320,7 +413,9 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
     );
   });
 
-  const modules = ['@eagre/backend-wasm/eagre.wasm', '@eagre/backend-wasm/eagre-relaxed.wasm'];
+  const modules = ['eagre', 'eagre-relaxed', 'eagre-codecs'].map(
+    (name) => `@eagre/backend-wasm/${name}.wasm`,
+  );
 
   /** What a program at the edge answers. */
   async function answerOf(contents: string): Promise<unknown> {
@@ -379,6 +474,23 @@ describe.skipIf(!hasWasm)('kernels of WebAssembly', () => {
         },
       };`;
     expect(await answerOf(worker)).toEqual(['js']);
+  });
+
+  test('reads and writes pictures at the edge', async () => {
+    const worker = `import * as tf from 'eagre';
+      import module from '@eagre/backend-wasm/eagre-codecs.wasm';
+      export default {
+        async fetch() {
+          ${early}
+          await tf.io.loadImageCodecs({ module });
+          ${drawing}
+          return Response.json({ early, pictures });
+        },
+      };`;
+    expect(await answerOf(worker)).toEqual({
+      early: expect.stringContaining('FailedPreconditionErrorawait tf.io.loadImageCodecs() first'),
+      pictures: expected,
+    });
   });
 
   test('at the edge, as the guide has it', async () => {

@@ -1,6 +1,6 @@
 import { beside } from './load.ts';
 
-/** Pictures in files, as the addon `eagre_codecs.node` reads and writes them. Failures are errors with the `code` of an error of Eagre's. */
+/** Pictures in files, as native/codecs reads and writes them, in the addon `eagre_codecs.node` or in the module of WebAssembly. Failures are errors with the `code` of an error of Eagre's. */
 export interface Codecs {
   /**
    * The picture in a JPEG file; `shape` gets height, width and channels.
@@ -31,17 +31,17 @@ export interface Codecs {
     level: number,
   ): Uint8Array;
   /**
-   * Has other threads read JPEG and PNG files into rows of `out`, which nobody may use until `finishPictures` has returned.
+   * Of the addon: has other threads read JPEG and PNG files into rows of `out`, which nobody may use until `finishPictures` has returned.
    * @param recipe height, width, channels, bilinear, cropToAspectRatio, padToAspectRatio
    */
-  beginPictures(paths: readonly string[], recipe: Int32Array, out: Float32Array): unknown;
+  beginPictures?(paths: readonly string[], recipe: Int32Array, out: Float32Array): unknown;
   /** Does what is left, and gives the numbers of the files of which no picture could be made; `wanted` false: begins no further one. */
-  finishPictures(reading: unknown, wanted: boolean): Int32Array;
+  finishPictures?(reading: unknown, wanted: boolean): Int32Array;
 }
 
 let found: { readonly codecs: Codecs | undefined } | undefined;
 
-/** The codecs of this platform, loaded when they are first asked for; undefined where there are none. */
+/** The addon's, loaded when they are first asked for; undefined where there are none. */
 export function loadCodecs(): Codecs | undefined {
   found ??= { codecs: beside('codecs.cjs', 'eagre_codecs.node') as Codecs | undefined };
   return found.codecs;

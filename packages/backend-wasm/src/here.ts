@@ -1,6 +1,17 @@
 // Opens the kernels where the module is a file, which is read at once: in Node, and hosts like it. `@eagre/core` does where no addon fits.
 import { type Backend, listBackends } from '@eagre/backend';
-import { naming, type Opened, openModules, ownModules, usesRelaxedSimd, withoutRelaxed } from './opening.ts';
+import {
+  type Opened,
+  ofKernels,
+  openModules,
+  ownModules,
+  usesRelaxedSimd,
+  withoutRelaxed,
+} from './opening.ts';
+import { naming, readModule } from './sources.ts';
+
+// In Node this is the module of the codecs, too.
+export * from './codecs.ts';
 
 // The other entries take the code from here, so that it is one module.
 export { notOpened, type Opened, openWasm, type WasmOptions, type WasmSource } from './opening.ts';
@@ -10,7 +21,7 @@ export { notOpened, type Opened, openWasm, type WasmOptions, type WasmSource } f
  * @throws UnavailableError where the module is not there, or cannot run
  */
 export const openHere: (() => Backend) | undefined = () =>
-  listBackends().find(({ name }) => name === 'wasm') ?? naming(open);
+  listBackends().find(({ name }) => name === 'wasm') ?? naming(open, ofKernels);
 
 /** As `openHere`, in hosts where modules have to be waited for; undefined in others. */
 export const openLater: (() => Promise<Opened>) | undefined = undefined;
@@ -18,26 +29,15 @@ export const openLater: (() => Promise<Opened>) | undefined = undefined;
 function open(): Backend {
   const { kernels, relaxed } = ownModules();
   return openModules({
-    kernels: read(kernels),
+    kernels: readModule(kernels),
     relaxed: usesRelaxedSimd() ? readProducts(relaxed) : undefined,
   });
 }
 
 function readProducts(url: URL): WebAssembly.Module | undefined {
   try {
-    return read(url);
+    return readModule(url);
   } catch (error) {
     return withoutRelaxed(error);
   }
-}
-
-function read(url: URL): WebAssembly.Module {
-  const { getBuiltinModule } = globalThis.process;
-  const { existsSync, readFileSync } = getBuiltinModule('node:fs');
-  if (existsSync(url)) return new WebAssembly.Module(readFileSync(url));
-  // This is in a bundle, then.
-  const { resolve } = getBuiltinModule('node:module').createRequire(import.meta.url);
-  return new WebAssembly.Module(
-    readFileSync(resolve(`@eagre/backend-wasm/${url.pathname.split('/').at(-1)}`)),
-  );
 }

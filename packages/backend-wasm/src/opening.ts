@@ -1,6 +1,5 @@
 import {
   type Backend,
-  EagreError,
   InvalidArgumentError,
   registerBackend,
   UnavailableError,
@@ -9,12 +8,24 @@ import {
 import { CompiledBackend, checkSettings, MAX_THREADS, openWatcher } from '@eagre/backend-native';
 import { Finalizers } from './collected.ts';
 import { instantiate, type Modules, workerStart } from './instance.ts';
+import {
+  checkSource,
+  compiled,
+  naming,
+  type Opening,
+  saysWhere,
+  served,
+  takes,
+  type WasmSource,
+  ZEROS,
+} from './sources.ts';
 import { WasmAllocator } from './wasm-allocator.ts';
 import { WasmKernels } from './wasm-kernels.ts';
 import { startWorker } from './workers.ts';
 
-/** A module: compiled, its bytes, or where it is. */
-export type WasmSource = WebAssembly.Module | BufferSource | URL | string;
+export type { WasmSource };
+
+export const ofKernels: Opening = { op: 'openWasm', of: 'kernels' };
 
 /** How kernels of WebAssembly are opened. */
 export interface WasmOptions {
@@ -44,22 +55,22 @@ export async function openWasm(options: WasmOptions = {}): Promise<Backend> {
       `there is no option '${other}'; known are module, relaxed, threads`,
       'openWasm',
     );
-  if (module !== undefined) checkSource('module', module);
-  if (relaxed !== undefined) checkSource('relaxed', relaxed);
+  if (module !== undefined) checkSource('module', module, 'openWasm');
+  if (relaxed !== undefined) checkSource('relaxed', relaxed, 'openWasm');
   const count = threadsOf(threads);
   const own = module === undefined ? ownModules() : undefined;
   const source = relaxed ?? own?.relaxed;
-  const products = source !== undefined && usesRelaxedSimd() ? compiled(source) : undefined;
+  const products = source !== undefined && usesRelaxedSimd() ? compiled(source, ofKernels) : undefined;
   // Where there are no kernels, nobody asks for their products.
   products?.catch(() => undefined);
-  const kernels = await compiled(own?.kernels ?? (module as WasmSource));
+  const kernels = await compiled(own?.kernels ?? (module as WasmSource), ofKernels);
   const fused = await (relaxed === undefined ? products?.catch(withoutRelaxed) : products);
   return openModules({ kernels, relaxed: fused }, count);
 }
 
 /** Opens the kernels of modules that are compiled. @throws InvalidArgumentError, UnavailableError as `openWasm` does */
 export function openModules(modules: Modules, threads: number = threadsOf(undefined)): Backend {
-  const { memory, shared } = naming(() => instantiate(modules));
+  const { memory, shared } = naming(() => instantiate(modules), ofKernels);
   const watcher = (): Watcher => openWatcher() ?? new Finalizers();
   const backend = new CompiledBackend(
     'wasm',
@@ -85,9 +96,6 @@ export function notOpened(error: unknown): Opened {
   throw error;
 }
 
-/** Whether modules know their own URL: at the edge they do not, and neither do those that a bundler has made one script of. */
-export const saysWhere = (): boolean => URL.canParse('..', import.meta.url);
-
 /** Where this package's modules are. @throws UnavailableError where nobody knows. Threads need memory that they share, which pages have where they are isolated from others. */
 export function ownModules(): { readonly kernels: URL; readonly relaxed: URL } {
   if (!saysWhere())
@@ -105,10 +113,6 @@ export function ownModules(): { readonly kernels: URL; readonly relaxed: URL } {
         relaxed: served(new URL('../eagre-relaxed.wasm', import.meta.url)),
       };
 }
-
-/** Vite's development server moves the scripts of dependencies into a folder of its own, and serves their other files from where they are. */
-const served = ({ href }: URL): URL =>
-  new URL(href.replace(/(\/node_modules\/)\.vite\/(?=[^/]+$)/, '$1@eagre/backend-wasm/'));
 
 /** Of an error about this package's module for products: the kernels compute them themselves. */
 export function withoutRelaxed(error: unknown): undefined {
@@ -136,99 +140,6 @@ function threadsOf(given: unknown): number {
     );
   return given;
 }
-
-// Also those of another realm.
-const isModule = (value: unknown): boolean =>
-  typeof value === 'object' && Object.prototype.toString.call(value) === '[object WebAssembly.Module]';
-
-/** What URLs are relative to: this module, else the page. A text of its own: bundlers look for files in what stands beside `import.meta.url`. */
-const base = (): string | undefined => (saysWhere() ? `${import.meta.url}` : globalThis.location?.href);
-
-function checkSource(name: string, given: unknown): void {
-  if (isModule(given) || given instanceof ArrayBuffer || ArrayBuffer.isView(given)) return;
-  if (typeof given !== 'string' && !(given instanceof URL))
-    throw new InvalidArgumentError(
-      `${name} must be a WebAssembly.Module, its bytes or its URL, got ${given === null ? 'null' : typeof given}`,
-      'openWasm',
-    );
-  if (!URL.canParse(given, base()))
-    throw new InvalidArgumentError(`${name} '${given}' is no URL`, 'openWasm');
-}
-
-async function compiled(source: WasmSource): Promise<WebAssembly.Module> {
-  if (isModule(source)) return source as WebAssembly.Module;
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source))
-    return naming(() => WebAssembly.compile(source as BufferSource));
-  const url = new URL(source as URL | string, base());
-  if (url.protocol === 'file:') {
-    const builtin = globalThis.process?.getBuiltinModule;
-    if (builtin === undefined) throw new UnavailableError(`${url}: this host reads no files`, 'openWasm');
-    const bytes = await builtin('node:fs/promises')
-      .readFile(url)
-      .catch((cause: Error) => {
-        throw new UnavailableError(cause.message, 'openWasm', { cause });
-      });
-    return naming(() => WebAssembly.compile(bytes));
-  }
-  const response = await fetch(url).catch((cause: Error) => {
-    throw new UnavailableError(`${url}: ${cause.message}`, 'openWasm', { cause });
-  });
-  // Servers of pages answer with one where there is no file.
-  const isPage = response.headers.get('content-type')?.startsWith('text/html') === true;
-  if (!response.ok || isPage)
-    throw new UnavailableError(
-      `${url}: ${isPage ? 'a page, and no module' : `${response.status} ${response.statusText}`}: put the module there, which comes with @eagre/backend-wasm, or give its URL to openWasm({ module })`,
-      'openWasm',
-    );
-  // Not all servers know the media type that streaming asks for.
-  const bytes = await response.arrayBuffer();
-  return naming(() => WebAssembly.compile(bytes));
-}
-
-/** Has errors of WebAssembly say what to do. */
-export function naming<T>(compute: () => T): T {
-  const named = (cause: unknown): Error => {
-    if (cause instanceof EagreError || !(cause instanceof Error)) return cause as Error;
-    const { name, message } = cause;
-    if (/content security policy|unsafe-eval/i.test(message))
-      return new UnavailableError(
-        `this page's content security policy forbids WebAssembly: its script-src needs 'wasm-unsafe-eval' (${message})`,
-        'openWasm',
-        { cause },
-      );
-    if (!hasSimd())
-      return new UnavailableError(
-        'this host has no SIMD in WebAssembly, which the kernels need',
-        'openWasm',
-        { cause },
-      );
-    if (name === 'CompileError' || name === 'LinkError' || name === 'TypeError')
-      return new InvalidArgumentError(`that is no module of these kernels: ${message}`, 'openWasm', {
-        cause,
-      });
-    return new UnavailableError(`the kernels cannot run here: ${message}`, 'openWasm', { cause });
-  };
-  try {
-    const made = compute();
-    return made instanceof Promise
-      ? (made.catch((cause: unknown) => {
-          throw named(cause);
-        }) as T)
-      : made;
-  } catch (cause) {
-    throw named(cause);
-  }
-}
-
-/** Whether the host takes a module of one function, whose result is a vector. */
-function takes(...code: readonly number[]): boolean {
-  const body = [10, code.length + 4, 1, code.length + 2, 0, ...code, 11];
-  return WebAssembly.validate(
-    Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, ...body),
-  );
-}
-const ZEROS = [65, 0, 253, 15];
-const hasSimd = (): boolean => takes(...ZEROS, 253, 98);
 
 /** Whether products are computed by fused multiply-add: where the host has it, unless `EAGRE_ISA` says `baseline`. */
 export const usesRelaxedSimd = (): boolean =>

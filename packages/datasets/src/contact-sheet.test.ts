@@ -1,9 +1,17 @@
 import { InvalidArgumentError } from '@eagre/backend';
-import { decode } from 'fast-png';
+import { callCodecs } from '@eagre/backend-wasm/codecs';
 import { describe, expect, it } from 'vitest';
 import { contactSheet, contactSheetText } from './contact-sheet.ts';
 
 const grey = { dtype: 'uint8', shape: [3, 1, 2], data: Uint8Array.of(0, 255, 10, 20, 30, 40) } as const;
+
+/** The picture in a PNG file. */
+function decode(file: Uint8Array) {
+  const shape = new Int32Array(3);
+  const data = callCodecs('decode', (codecs) => codecs.decodePng(file, 0, 8, shape));
+  const [height, width, channels] = shape;
+  return { width, height, channels, data };
+}
 
 describe('contactSheet', () => {
   it('lays pictures out as a PNG file', async () => {

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from '@eagre/backend';
+import { callCodecs, openCodecs } from '@eagre/backend-wasm/codecs';
 import { defineFunction, type NamedFunction, shown } from '@eagre/core/internal';
 import type { NDArray } from '@eagre/formats';
 import { checkArray } from './kinds.ts';
@@ -43,10 +44,10 @@ export const contactSheet: NamedFunction<
   { images: true },
   sheetOptions,
   async (images, options) => {
-    const sheet = layOut(images, options, 'tf.keras.datasets.contactSheet');
-    // Loaded here since few programs draw.
-    const { encode } = await import('fast-png');
-    return encode({ ...sheet, channels: 3, depth: 8 });
+    const op = 'tf.keras.datasets.contactSheet';
+    const { width, height, data } = layOut(images, options, op);
+    await openCodecs();
+    return callCodecs(op, (codecs) => codecs.encodePng(data, height, width, 3, -1));
   },
 );
 

@@ -1,10 +1,10 @@
 import '@eagre/backend-js';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { callCodecs } from '@eagre/backend-wasm/codecs';
 import { constant, nameScope, type Tensor } from '@eagre/core';
 import { tensorflow } from '@eagre/formats';
 import { TensorSpec, tfFunction } from '@eagre/graph';
-import { decode } from 'fast-png';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../testing/src/temporary.ts';
 import { histogramRows } from './histogram.ts';
@@ -130,8 +130,16 @@ function comparable(event: tensorflow.Event): unknown {
 
 function decoded(value: Uint8Array): unknown {
   if (value[0] !== 0x89) return [...value];
-  const { width, height, channels, depth, data } = decode(value);
-  return { width, height, channels, depth, data: [...data] };
+  const { width, height, channels, data } = decode(value);
+  return { width, height, channels, depth: value[24], data: [...data] };
+}
+
+/** The picture in a PNG file. */
+function decode(png: Uint8Array) {
+  const shape = new Int32Array(3);
+  const data = callCodecs('decode', (codecs) => codecs.decodePng(png, 0, 8, shape));
+  const [height, width, channels] = shape;
+  return { width, height, channels, data };
 }
 
 it('histograms', () => {

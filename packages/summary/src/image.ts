@@ -1,14 +1,9 @@
 import type { DType, TypedArray } from '@eagre/backend';
-
-type Encode = typeof import('fast-png')['encode'];
-let encode: Encode | undefined;
+import { callCodecs } from '@eagre/backend-wasm/codecs';
 
 /** A PNG of eight bits for each channel. @param channels 1 grey, 2 grey with alpha, 3 RGB, 4 RGBA. */
 export function encodePng(data: Uint8Array, width: number, height: number, channels: number): Uint8Array {
-  // Loaded when it is needed: importing it takes as long as all of Eagre.
-  encode ??= process.getBuiltinModule('node:module').createRequire(import.meta.url)('fast-png')
-    .encode as Encode;
-  return encode({ width, height, data, channels: channels as 1 | 2 | 3 | 4, depth: 8 });
+  return callCodecs('tf.summary.image', (codecs) => codecs.encodePng(data, height, width, channels, -1));
 }
 
 /**

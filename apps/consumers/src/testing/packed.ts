@@ -149,7 +149,9 @@ export const runNode = (cwd: string, ...args: readonly string[]): Promise<string
   run(process.execPath, args, cwd);
 
 /** Whether the modules of WebAssembly were built, and so are packed. */
-export const hasWasm: boolean = existsSync(join(root, 'packages/backend-wasm/eagre-threads.wasm'));
+export const hasWasm: boolean = ['eagre-threads', 'eagre-codecs'].every((name) =>
+  existsSync(join(root, `packages/backend-wasm/${name}.wasm`)),
+);
 
 /** Trains by the `tf` of a program, long enough that `fit` lets the event loop turn in between. */
 export const training = `

@@ -305,7 +305,9 @@ export const encodePng: NamedFunction<[image: TensorLike, compression?: number],
       if (!Number.isInteger(compression) || compression < -1 || compression > 9)
         throw new InvalidArgumentError(`compression must be from -1 to 9, got ${compression}`, 'EncodePng');
       const raster = rasterOf(image, [1, 2, 3, 4], ['uint8', 'uint16'], 'EncodePng');
-      return atOnce('EncodePng', () => stringTensor([textOf(pngBytes(raster, compression))], []));
+      return atOnce('EncodePng', () =>
+        stringTensor([textOf(pngBytes(raster, 'EncodePng', compression))], []),
+      );
     },
   );
 
@@ -438,8 +440,8 @@ export const extractJpegShape: NamedFunction<
   (contents, outputType = 'int32') => {
     const op = 'ExtractJpegShape';
     checkOneOf(outputType, ['int32', 'int64'], 'outputType', op);
-    const { width, height, components } = jpegHeader(bytesFrom(contents, 'contents', op), op);
-    return atOnce(op, () => constant([height, width, components.length], 'int32').cast(outputType));
+    const { width, height, channels } = jpegHeader(bytesFrom(contents, 'contents', op), op);
+    return atOnce(op, () => constant([height, width, channels], 'int32').cast(outputType));
   },
 );
 

@@ -5,13 +5,13 @@ import '@eagre/backend-js';
 import { crc32, deflateSync } from 'node:zlib';
 import { EagreError } from '@eagre/backend';
 import type { Tensor } from '@eagre/core';
-import { encode } from 'fast-png';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Dataset } from '../pipeline/dataset.ts';
 import { textDatasetFromDirectory } from '../readers/text-dataset.ts';
 import { golden, goldenFolder, goldenPath } from '../testing/golden.ts';
 import type { ImageDatasetOptions } from './image-dataset.ts';
 import { imageDatasetFromDirectory } from './image-dataset.ts';
+import { encodePng, type Raster } from './png.ts';
 
 const pictures = goldenPath('pictures');
 let root: string;
@@ -27,7 +27,7 @@ const plain = { imageSize: [6, 8], shuffle: false, batchSize: null } as const;
 /** The pictures whose decoders leave no choice. */
 const isExact = (i: number): boolean => !(golden.pictureFiles[i] as string).endsWith('.jpg');
 
-/** A PNG file of given rows, as the encoder of `fast-png` makes none. */
+/** A PNG file of given rows, as the codecs write none. */
 function png(
   width: number,
   height: number,
@@ -202,8 +202,8 @@ describe('imageDatasetFromDirectory', () => {
 
   it('reads other kinds of PNG', async () => {
     mkdirSync(join(root, 'a'));
-    const put = (name: string, image: Parameters<typeof encode>[0]): void =>
-      writeFileSync(join(root, 'a', name), encode(image));
+    const put = (name: string, image: Omit<Raster, 'depth'> & Partial<Raster>): void =>
+      writeFileSync(join(root, 'a', name), encodePng({ depth: 8, ...image }, 'test'));
     put('1.png', { width: 1, height: 1, data: Uint16Array.of(0x1234), channels: 1, depth: 16 });
     put('2.png', { width: 1, height: 1, data: Uint8Array.of(9, 8), channels: 2 });
     put('3.png', { width: 1, height: 1, data: Uint8Array.of(9, 8, 7, 6), channels: 4 });

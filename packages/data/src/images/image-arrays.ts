@@ -1,4 +1,5 @@
 import { InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { openCodecs } from '@eagre/backend-wasm/codecs';
 import { constant, type NamedFunction, type Tensor, type TensorLike } from '@eagre/core';
 import {
   checkFlag,
@@ -14,7 +15,7 @@ import {
   wideFloatx,
 } from '@eagre/core/internal';
 import { writeFileAtomic } from '@eagre/formats';
-import { encodeJpeg, loadImageCodecs, usualSettings } from './jpeg.ts';
+import { encodeJpeg, usualSettings } from './jpeg.ts';
 import type { Picture } from './picture.ts';
 import { encodePng } from './png.ts';
 
@@ -87,7 +88,8 @@ export const saveImg: NamedFunction<
     if (!['png', 'jpg', 'jpeg'].includes(format))
       throw new UnimplementedError(`only PNG and JPEG can be written, not '${format}'`, 'saveImg');
     const picture = pictureOf(x, options, 'saveImg');
-    await writeFileAtomic(path, await (format === 'png' ? png(picture) : jpeg(picture)));
+    await openCodecs();
+    await writeFileAtomic(path, format === 'png' ? png(picture) : jpeg(picture));
   },
 );
 
@@ -143,12 +145,11 @@ function checkPicture(img: unknown): Picture {
 }
 
 function png({ width, height, channels, data }: Picture): Uint8Array {
-  return encodePng({ width, height, channels, depth: 8, data: new Uint8Array(data) });
+  return encodePng({ width, height, channels, depth: 8, data: new Uint8Array(data) }, 'saveImg');
 }
 
-async function jpeg({ width, height, channels, data }: Picture): Promise<Uint8Array> {
+function jpeg({ width, height, channels, data }: Picture): Uint8Array {
   if (channels === 4) console.warn('saveImg: JPEG has no transparency; the colours alone are written');
-  await loadImageCodecs();
   const own = channels < 3 ? 1 : 3;
   // Without transparency.
   const values = new Uint8Array(width * height * own);

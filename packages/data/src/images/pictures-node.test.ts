@@ -4,17 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import '@eagre/backend-js';
 import { EagreError } from '@eagre/backend';
+import { loadCodecs } from '@eagre/backend-native/here';
 import { random, type Tensor } from '@eagre/core';
 import { bytesOf } from '@eagre/core/internal';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { codecs, useCodecs } from './codecs.ts';
+import { useCodecs } from './codecs.ts';
 import { encodeJpeg, encodePng } from './decode-image.ts';
 import { type ImageDatasetOptions, imageDatasetFromDirectory } from './image-dataset.ts';
 
 const FILES = 23;
 const root = mkdtempSync(join(tmpdir(), 'eagre-pictures-'));
 afterAll(() => rmSync(root, { recursive: true }));
-afterEach(() => useCodecs(null));
+afterEach(() => useCodecs(undefined));
 
 /** A BMP file, which the addon does not know, of one colour. */
 function bmp(width: number, height: number, value: number): Uint8Array {
@@ -59,18 +60,19 @@ const damaged = folderOf('damaged', [3, 12, 13]);
 const plain = { imageSize: [9, 11], shuffle: false, batchSize: 4 } as const;
 const shown = (batch: readonly [Tensor, Tensor]): unknown => [batch[0].shape, batch.map((t) => t.array())];
 
-describe.skipIf(codecs() === undefined)('pictures by threads', () => {
+/** The same decoders, one by one. */
+const oneByOne = { ...loadCodecs()!, beginPictures: undefined as never };
+
+describe.skipIf(loadCodecs() === undefined)('pictures by threads', () => {
   /** What a dataset gives by threads, and in JavaScript. */
   async function both<T>(run: () => Promise<T>): Promise<readonly [T, T]> {
-    useCodecs(null);
+    useCodecs(undefined);
     const threads = await run();
-    // The same decoders, one by one.
-    const known = codecs()!;
-    useCodecs({ ...known, beginPictures: undefined as never });
+    useCodecs(oneByOne);
     try {
       return [threads, await run()];
     } finally {
-      useCodecs(null);
+      useCodecs(undefined);
     }
   }
 
@@ -140,13 +142,13 @@ describe.skipIf(codecs() === undefined)('pictures by threads', () => {
       for (let i = 0; i < count; i++) first.next();
       const state = first.saveState();
       const rest = [...first].map((batch) => shown(batch as never));
-      for (const known of [null, { ...codecs()!, beginPictures: undefined as never }]) {
+      for (const known of [undefined, oneByOne]) {
         useCodecs(known);
         const again = dataset.iterator();
         again.restoreState(state);
         expect([...again].map((batch) => shown(batch as never))).toEqual(rest);
       }
-      useCodecs(null);
+      useCodecs(undefined);
     }
   });
 

@@ -14,7 +14,7 @@ import {
 } from '../pipeline/iterator.ts';
 import { list, UnaryIterator } from '../pipeline/node.ts';
 import { MapNode, type MapOptions } from '../transformations/map.ts';
-import { codecs } from './codecs.ts';
+import { threads } from './codecs.ts';
 
 /** What becomes of each picture. */
 export interface Recipe {
@@ -54,7 +54,7 @@ export class PicturesNode extends MapNode {
   }
 
   override iterate(context: IterationContext): ElementIterator {
-    if (codecs()?.beginPictures === undefined) return super.iterate(context);
+    if (threads()?.beginPictures === undefined) return super.iterate(context);
     return new PicturesIterator(this.input.iterate(context), this, this.#files);
   }
 }
@@ -71,7 +71,7 @@ interface Reading {
 /** Ends what an iterator has begun. Threads write into the memory of these tensors until then, also when the iterator has been forgotten. */
 function stop(readings: Reading[]): void {
   for (const { handle, pictures } of readings.splice(0)) {
-    codecs()?.finishPictures(handle, false);
+    threads()?.finishPictures?.(handle, false);
     pictures.dispose();
   }
 }
@@ -137,7 +137,7 @@ class PicturesIterator extends UnaryIterator<PicturesNode> {
     const { height, width, channels, bilinear, cropToAspectRatio, padToAspectRatio } = recipe;
     const pictures = emptyTensor('float32', [numbers.length, height, width, channels]);
     const space = spaceOf(pictures) as Float32Array;
-    const handle = codecs()?.beginPictures(
+    const handle = threads()?.beginPictures?.(
       numbers.map((i) => paths[i]),
       Int32Array.from([height, width, channels, bilinear, cropToAspectRatio, padToAspectRatio], Number),
       space,
@@ -148,7 +148,7 @@ class PicturesIterator extends UnaryIterator<PicturesNode> {
 
   /** The pictures before the first file that fails; all of them where none does. */
   #finish({ numbers, pictures, space, handle }: Reading): Step {
-    const failed = codecs()?.finishPictures(handle, true) ?? new Int32Array(0);
+    const failed = threads()?.finishPictures?.(handle, true) ?? new Int32Array(0);
     const size = space.length / numbers.length;
     let good = numbers.length;
     for (const place of failed) {

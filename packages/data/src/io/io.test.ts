@@ -6,9 +6,8 @@ import { deflateSync } from 'node:zlib';
 import { constant, EagreError, ResourceExhaustedError, type Tensor } from '@eagre/core';
 import { bytesOf } from '@eagre/core/internal';
 import { crc32 } from '@eagre/formats/internal';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { mutate, randomSource } from '../../../formats/src/testing/mutate.ts';
-import { codecs, useCodecs } from '../images/codecs.ts';
 import * as images from '../images/decode-image.ts';
 import * as audio from './audio.ts';
 import { decodeCsv } from './decode-csv.ts';
@@ -63,34 +62,11 @@ function shown(result: unknown): unknown {
   return { dtype, shape, values: flat.map(plain) };
 }
 
-/** Of JPEG files values differ where there are no native codecs. */
-const tolerance = (op: string, note: string | undefined): number =>
-  codecs() === undefined &&
-  (['decodeJpeg', 'decodeAndCropJpeg'].includes(op) || (op === 'decodeImage' && note !== undefined))
-    ? 3
-    : 0;
-
-function agree(got: unknown, wanted: unknown, apart: number): boolean {
-  if (apart === 0 || !isValues(got) || !isValues(wanted)) return isDeepStrictEqual(got, wanted);
-  return (
-    isDeepStrictEqual([got.dtype, got.shape], [wanted.dtype, wanted.shape]) &&
-    got.values.every((v, i) => Math.abs((v as number) - (wanted.values[i] as number)) <= apart)
-  );
-}
-
 const groups = new Map<string, Case[]>();
 for (const c of golden.cases) groups.set(c.op, [...(groups.get(c.op) ?? []), c]);
 
-const calls = [...groups].flatMap(([op, cases]) =>
-  [null, undefined].map(
-    (native) => [op, native === null ? 'as it is' : 'without native codecs', cases] as const,
-  ),
-);
-describe.each(calls)('%s %s', (op, where, cases) => {
-  const isHere = where !== 'as it is';
-  beforeAll(() => useCodecs(isHere ? undefined : null));
-  afterAll(() => useCodecs(null));
-  test.runIf(!isHere || /Jpeg|Png|Image/.test(op))('gives what TensorFlow gives', () => {
+describe.each([...groups])('%s', (op, cases) => {
+  test('gives what TensorFlow gives', () => {
     const different: unknown[] = [];
     for (const { args, note, result, error } of cases) {
       let got: unknown;
@@ -101,7 +77,7 @@ describe.each(calls)('%s %s', (op, where, cases) => {
         if (error !== undefined && fault instanceof EagreError) continue;
         got = fault;
       }
-      if (error !== undefined || !agree(got, result, tolerance(op, note)))
+      if (error !== undefined || !isDeepStrictEqual(got, result))
         different.push({ note, args, got, wanted: error ?? result });
     }
     expect(different).toEqual([]);
