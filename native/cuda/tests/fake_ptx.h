@@ -90,6 +90,8 @@ inline std::string statement(const std::string& name, const std::vector<std::str
   if (name == "bra") return "goto " + args.at(0) + ";";
   if (name == "ret") return "return;";
   if (name == "bar.sync") return "__syncthreads();";
+  // Blocks run one behind the other.
+  if (name == "membar.gl") return ";";
   if (name == "ld.param.u64") return operand(args.at(0)) + " = uint64_t(" + args.at(1).substr(1, args.at(1).size() - 2) + ");";
   if (name == "ld.param.u32" || name == "ld.param.f32")
     return operand(args.at(0)) + " = ptx::load<" + (name.back() == '2' && name[9] == 'f' ? "float" : "uint32_t") + ">(uint64_t(&uniforms) + " +

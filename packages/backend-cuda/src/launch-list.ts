@@ -1,5 +1,6 @@
 import { dtypeTraits } from '@eagre/backend';
 import {
+  COUNTERS,
   type CudaDispatch,
   type Dispatch,
   FAULT,
@@ -35,12 +36,13 @@ export class LaunchList {
     return this.#count;
   }
 
-  /** @param faults where kernels note what went wrong. */
+  /** @param faults where kernels note what went wrong. @param counters where workgroups count those that have ended. */
   add(
     { kernel, block, most }: CudaKernel,
     dispatch: Dispatch | CudaDispatch,
     given: readonly Operand[],
     faults: number,
+    counters: number,
   ): void {
     const { program, operands, params, workgroups } = dispatch;
     const maps = 'maps' in dispatch ? (dispatch.maps ?? NO_MAPS) : NO_MAPS;
@@ -66,7 +68,8 @@ export class LaunchList {
     }
     for (let i = 0; i < operands.length; i++) {
       const operand = operands[i];
-      const address = operand === FAULT ? faults : addressOf(given, operand);
+      const address =
+        operand === FAULT ? faults : operand === COUNTERS ? counters : addressOf(given, operand);
       setLong(words, at, address);
       at += POINTER_WORDS;
     }

@@ -6,6 +6,7 @@ import {
   type Fault,
   faultError,
   type LibraryCall,
+  MOST_COUNTERS,
   type Operand,
   Suspects,
 } from '@eagre/gpu-kernels';
@@ -34,6 +35,8 @@ export class Stream {
   readonly #kernels: CudaKernels;
   /** Where kernels note what went wrong. */
   readonly faults: number;
+  /** By which workgroups count those that have ended; launches do not overlap, and leave them as they were. */
+  readonly #counters: number;
   readonly #suspects = new Suspects();
   /** What went wrong where nothing can be thrown. */
   #late: Error | undefined;
@@ -49,6 +52,8 @@ export class Stream {
     this.#kernels = kernels;
     this.faults = called(() => device.allocate(FAULT_BYTES));
     called(() => device.fill(this.faults, 0, FAULT_BYTES));
+    this.#counters = called(() => device.allocate(4 * MOST_COUNTERS));
+    called(() => device.fill(this.#counters, 0, 4 * MOST_COUNTERS));
   }
 
   /** For calls behind all dispatches before. */
@@ -69,7 +74,7 @@ export class Stream {
 
   /** Adds a dispatch of a call. @param name what to call it by where it may note a fault. */
   dispatch(name: string, dispatch: Dispatch | CudaDispatch, given: readonly Operand[]): void {
-    this.#list.add(this.#kernels.get(dispatch.program), dispatch, given, this.faults);
+    this.#list.add(this.#kernels.get(dispatch.program), dispatch, given, this.faults, this.#counters);
     if (dispatch.operands.includes(FAULT)) this.#suspects.add(name);
     if (this.#graphs === undefined) this.#flush();
   }

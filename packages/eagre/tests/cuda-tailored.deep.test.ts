@@ -566,6 +566,12 @@ describe.skipIf(!isTested)('plans of the backend of CUDA', () => {
     }
   });
 
+  it('the sums of many rows are merged in the launch that makes them', () => {
+    for (const dtype of ['float32', 'bfloat16'] as const)
+      compared(dtype, [2100, 3], (y, hidden) => [tf.nn.relu(y), y.add(hidden)]);
+    check(blocks('bfloat16', [2100, 3]), 0.03, 0.03);
+  });
+
   it('the gradient behind a sum of gradients makes that for those who read it later', () => {
     for (const dtype of ['float32', ...halves] as const)
       for (const shape of [

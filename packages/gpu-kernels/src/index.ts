@@ -1,5 +1,6 @@
 /** Kernels for GPUs, written once in a subset of WGSL, and their printers to WGSL, CUDA C++ and PTX. */
 export { activatedBatchNorm, activatedBatchNormGrad } from './cuda/batch-norm.ts';
+export { joinedSums } from './cuda/joined-columns.ts';
 export { packedAttention } from './cuda/packed-attention.ts';
 export {
   isWorthPitching,
@@ -22,6 +23,7 @@ export { GpuAllocator } from './device/gpu-allocator.ts';
 export { type ElementwiseKernel, elementwiseKernel } from './kernels/elementwise.ts';
 export {
   type Call,
+  COUNTERS,
   type CudaDispatch,
   type CudaDispatches,
   type CudaProgram,
@@ -36,6 +38,7 @@ export {
   type Instead,
   type LibraryCall,
   type Lowered,
+  MOST_COUNTERS,
   programOf,
   runsOn,
   TEMPORARY,

@@ -127,7 +127,7 @@ describe.skipIf(!isTested)('CUDA, on a fake driver', () => {
     const kernel = { kernel: gpu.function(module, 'twice', 0), block: [2, 1, 1], most: 1 } as const;
     const program = { params: [] };
     const dispatch = { program, operands: [0], params: [], workgroups: [1, 1, 1] };
-    list.add(kernel, dispatch as never, [{ storage: { address: at }, bytes: 8 }] as never, 0);
+    list.add(kernel, dispatch as never, [{ storage: { address: at }, bytes: 8 }] as never, 0, 0);
     gpu.launchAll(list.bytes());
     gpu.unload(module);
     for (const length of [1, 16, 100, 5000])

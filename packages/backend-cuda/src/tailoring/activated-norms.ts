@@ -1,4 +1,4 @@
-// Batch normalization that adds what is added to its result and applies relu, and its gradient that looks where relu let the gradient through.
+// Batch normalization that merges the parts of its sums in the launch that makes them, adds what is added to its result and applies relu, and its gradient that looks where relu let the gradient through.
 import { isHalf, type Plan, type PlanCall, type PlanTensor, Uses } from '@eagre/backend';
 import { activatedBatchNorm, activatedBatchNormGrad } from '@eagre/gpu-kernels';
 import {
@@ -37,13 +37,12 @@ export function activateNorms(plan: Plan, make: MakeOwn): Plan {
     if (call.kernel === 'FusedBatchNorm') {
       const [y, ...statistics] = call.outputs;
       const activation = activationOf(plan, uses, y, at);
-      if (activation === undefined) return call;
-      const { summand, output, hasRelu } = activation;
+      const { summand, output, hasRelu } = activation ?? { summand: undefined, output: y, hasRelu: false };
       const inputs = [...call.inputs, ...(summand === undefined ? [] : [summand])];
       const made = activatedBatchNorm(inputs, epsilon, hasRelu);
       if (made === undefined) return call;
-      gone.add(activation.at);
-      if (summand === undefined) activated.set(output.value, { call, at });
+      if (activation !== undefined) gone.add(activation.at);
+      if (activation !== undefined && summand === undefined) activated.set(output.value, { call, at });
       return make({ inputs, outputs: [output, ...statistics], name }, 'FusedBatchNorm', made);
     }
     if (call.kernel === 'FusedBatchNormGrad') {
@@ -58,7 +57,12 @@ export function activateNorms(plan: Plan, make: MakeOwn): Plan {
         const outputs = [...call.outputs, output];
         return make({ inputs, outputs, name }, 'FusedBatchNormGrad', made);
       }
-      if (relu === undefined) return call;
+      if (relu === undefined) {
+        const made = activatedBatchNormGrad(call.inputs, epsilon, 'all');
+        return made === undefined
+          ? call
+          : make({ inputs: call.inputs, outputs: call.outputs, name }, 'FusedBatchNormGrad', made);
+      }
       const { dy, y } = relu;
       const forward = activated.get(y.value);
       const offset = forward && offsetOf(uses, forward.call, forward.at, call, at);

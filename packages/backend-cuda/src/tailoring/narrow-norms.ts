@@ -1,6 +1,6 @@
 // Layer normalization that reads and writes 16 bits, where casts stand around the one of float32.
 import { type NumericDType, type Plan, type PlanCall, type PlanTensor, Uses } from '@eagre/backend';
-import { gpuKernel, rowNormGrad } from '@eagre/gpu-kernels';
+import { gpuKernel, joinedSums, rowNormGrad } from '@eagre/gpu-kernels';
 import {
   isMadeBefore,
   type MakeOwn,
@@ -63,7 +63,7 @@ function backward(plan: Plan, uses: Uses, call: PlanCall, at: number, make: Make
   if (summand !== undefined && !isMadeBefore(uses, summand.value, at)) return undefined;
   const inputs = [...narrow, ...rest, ...(summand === undefined ? [] : [summand])];
   const outputs = [output, ...sums];
-  const made = rowNormGrad(true, summand && 'more')({ inputs, outputs });
+  const made = rowNormGrad(true, summand && 'more', joinedSums)({ inputs, outputs });
   return (
     made && { call: make({ inputs, outputs, name: call.name }, 'LayerNormGrad', made), takes: rounded.at }
   );

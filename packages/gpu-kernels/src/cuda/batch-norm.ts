@@ -9,8 +9,9 @@ import {
   piecesOf,
 } from '../kernels/columns.ts';
 import { fits, type Lowered, type TensorInfo } from '../kernels/kernel.ts';
-import { columnMoments, columnSums, perLane } from '../kernels/norms.ts';
+import { perLane } from '../kernels/norms.ts';
 import { rounded } from '../kernels/scalar-program.ts';
+import { joinedMoments, joinedSums } from './joined-columns.ts';
 
 /** What a call normalizes: x in columns, whose scale, mean and variance are of float32. */
 interface Normalized {
@@ -83,7 +84,7 @@ export function activatedBatchNorm(
     use: (k) =>
       `y[at${k}] = ${columnStore(lanes === 2 ? [result(k, 0), result(k, 1)] : [result(k, 0)], x.dtype)};`,
   });
-  const moments = columnMoments(
+  const moments = joinedMoments(
     0,
     x.dtype,
     { outer: 1, n, inner },
@@ -95,11 +96,11 @@ export function activatedBatchNorm(
   return { dispatches: [...moments, launchColumns(apply, operands, cut, [epsilon])], scratch };
 }
 
-/** Where the gradient dy of a result passes relu: where the result was above 0, which the offset tells, or y; or dy is the sum of two, of which that is made too. */
-type Through = 'offset' | 'y' | 'sum';
+/** Where the gradient dy of a result passes: everywhere; or relu, where the result was above 0, which the offset tells, or y; or dy is the sum of two, of which that is made too. */
+type Through = 'all' | 'offset' | 'y' | 'sum';
 
 /**
- * dy, x, scale, mean, variance and `offset` or `y` → dx, dscale, doffset: FusedBatchNormGrad of dy where the result was above 0, else of 0. What the result was
+ * dy, x, scale, mean, variance and `offset` or `y`, if any → dx, dscale, doffset: FusedBatchNormGrad of dy, or of dy where the result was above 0, else of 0. What the result was
  * is computed anew from the offset, or is the sign of y. With `sum`, more inputs behind y: what is added to dy, rounded, and more outputs: the gradient behind relu.
  * @returns undefined where it is too large, or the scale has 16 bits
  */
@@ -113,12 +114,14 @@ export function activatedBatchNormGrad(
   const { lanes, stored, n, inner, value } = of;
   const isSum = through === 'sum';
   const scratch: number[] = [];
-  const [dx, dscale, doffset, behind] = isSum ? [7, 8, 9, 10] : [6, 7, 8, 8];
-  const from = through === 'offset' ? 'offset' : 'y';
+  const given = { all: 5, offset: 6, y: 6, sum: 7 }[through];
+  const [dx, dscale, doffset, behind] = [given, given + 1, given + 2, given + (isSum ? 3 : 2)];
+  const from = isSum ? 'y' : through;
   const perLanes = (each: (lane: number) => string): string =>
     columnStore(lanes === 2 ? [each(0), each(1)] : [each(0)], x.dtype);
   const passed = (k: number, lane: number): string => {
     const own = value('dy', k, lane);
+    if (from === 'all') return own;
     const sum = isSum ? rounded(`${own} + ${value('more', k, lane)}`, x.dtype) : own;
     const result = from === 'y' ? value('y', k, lane) : affine(value('x', k, lane), lane, x.dtype);
     return `select(0.0, ${sum}, ${result} > 0.0)`;
@@ -126,10 +129,11 @@ export function activatedBatchNormGrad(
   const centred = (k: number, lane: number): string => `(${value('x', k, lane)} - level${lane})`;
   const known = { scale: 'f32', mean: 'f32', variance: 'f32' };
   const inputs: Record<string, string> = { dy: stored, x: stored, ...known };
-  inputs[from] = from === 'y' ? stored : 'f32';
+  if (from !== 'all') inputs[from] = from === 'y' ? stored : 'f32';
   if (isSum) Object.assign(inputs, { more: stored, behind: `mut ${stored}` });
-  const operands = [0, 1, 2, 3, 4, 5, ...(isSum ? [6, behind] : [])];
-  const start = from === 'y' ? perLane(lanes, (lane, at) => `let level${lane} = mean[${at}];`) : setUp(lanes);
+  const operands = [...Array.from({ length: given }, (_, i) => i), ...(isSum ? [behind] : [])];
+  const start =
+    from === 'offset' ? setUp(lanes) : perLane(lanes, (lane, at) => `let level${lane} = mean[${at}];`);
   const loadBoth = (k: number): string => `let dy${k} = dy[at${k}]; let x${k} = x[at${k}];`;
   const load = (k: number): string =>
     `${loadBoth(k)} ${from === 'y' ? `let y${k} = y[at${k}];` : ''} ${
@@ -139,7 +143,7 @@ export function activatedBatchNormGrad(
     }`;
   // What a result of 16 bits was is read from its words.
   const slope = (k: number, lane: number): string => (isSum ? value('d', k, lane) : passed(k, lane));
-  const sums = columnSums(
+  const sums = joinedSums(
     {
       n,
       inner,

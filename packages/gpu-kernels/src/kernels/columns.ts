@@ -5,7 +5,8 @@ import { narrowFunctions } from '../language/syntax.ts';
 import { type Dispatch, type GpuProgram, groups, head, programOf } from './kernel.ts';
 import { floatType } from './scalar-program.ts';
 
-const GROUP = 256;
+/** Threads of a workgroup. */
+export const GROUP = 256;
 /** Rows whose loads a thread issues before it uses the first. */
 const AT_ONCE = 4;
 /** Rows of a thread, if there are enough: of reductions, and of passes that store each. */
@@ -44,7 +45,7 @@ export function columnStore(values: readonly string[], dtype: DType): string {
 }
 
 /** The work of a pass over columns, as text. Statements see `column`, `plane`, the row as `r`k and the place of its word as `at`k. */
-interface Pass {
+export interface Pass {
   readonly buffers: Readonly<Record<string, string>>;
   readonly params?: Readonly<Record<string, 'u32' | 'i32' | 'f32'>>;
   /** Statements before the first row. */
@@ -55,7 +56,7 @@ interface Pass {
   readonly use: (k: number) => string;
 }
 
-const fieldsOf = {
+export const columnFields = {
   blocks: 'u32',
   n: 'u32',
   inner: 'u32',
@@ -64,7 +65,8 @@ const fieldsOf = {
   piece: 'u32',
 } as const;
 
-const entry = (body: string): string => `@compute @workgroup_size(${GROUP})
+/** The entry point of a pass: `body` sees what a workgroup and a thread have of the columns. */
+export const columnEntry = (body: string): string => `@compute @workgroup_size(${GROUP})
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u, @builtin(local_invocation_index) t: u32) {
   let block = group.y * all.x + group.x;
   if (block < p.blocks) {
@@ -77,19 +79,25 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u
   }
 }`;
 
-function rows({ setUp = '', load, use }: Pass): string {
+/** Statements by which a thread goes down the rows of its column from `first` to `last`. @param at the place of row k */
+export function columnRows(
+  { setUp = '', load, use }: Pick<Pass, 'setUp' | 'load' | 'use'>,
+  first = 'first',
+  last = 'last',
+  at: (row: string) => string = (row) => `origin + ${row} * p.inner`,
+): string {
   const many = Array.from({ length: AT_ONCE }, (_, k) => k);
   const placed = (k: number): string =>
-    `let r${k} = r${k === 0 ? '' : ` + ${k}u * down`}; let at${k} = origin + r${k} * p.inner;`;
+    `let r${k} = r${k === 0 ? '' : ` + ${k}u * down`}; let at${k} = ${at(`r${k}`)};`;
   return `if (isInside) {
     ${setUp}
-    var r = first + (t >> p.shift);
-    for (; r + ${AT_ONCE - 1}u * down < last; r += ${AT_ONCE}u * down) {
+    var r = ${first} + (t >> p.shift);
+    for (; r + ${AT_ONCE - 1}u * down < ${last}; r += ${AT_ONCE}u * down) {
       ${many.map(placed).join(' ')}
       ${many.map(load).join(' ')}
       ${many.map(use).join('\n')}
     }
-    for (; r < last; r += down) { ${placed(0)} ${load(0)} ${use(0)} }
+    for (; r < ${last}; r += down) { ${placed(0)} ${load(0)} ${use(0)} }
   }`;
 }
 
@@ -102,25 +110,42 @@ export interface ColumnReduction extends Pass {
   readonly finish: string;
 }
 
-export function columnReduction(pass: ColumnReduction): GpuProgram {
-  const { buffers, params = {}, type, states, finish } = pass;
-  const all = (text: (k: number) => string): string => states.map((_, k) => text(k)).join(' ');
-  return programOf(`${head(buffers, { ...fieldsOf, ...params })}
-${all((k) => `var<workgroup> part${k}: array<${type}, ${GROUP}>;`)}
-${entry(`${all((k) => `var s${k}: ${type} = ${states[k].start};`)}
-    ${rows(pass)}
-    ${all((k) => `part${k}[t] = s${k};`)}
+type States = Pick<ColumnReduction, 'type' | 'states'>;
+
+const eachState = ({ states }: States, text: (k: number) => string): string =>
+  states.map((_, k) => text(k)).join(' ');
+
+/** Memory that the threads of a workgroup combine the variables in. */
+export const columnMemory = (of: States): string =>
+  eachState(of, (k) => `var<workgroup> part${k}: array<${of.type}, ${GROUP}>;`);
+
+/** Statements that combine the variables of threads with the same column, and run `finish` with the results in one of them. */
+export function columnResults(of: States, finish: string): string {
+  const all = (text: (k: number) => string): string => eachState(of, text);
+  const { states } = of;
+  return `${all((k) => `part${k}[t] = s${k};`)}
     workgroupBarrier();
     for (var half = ${GROUP / 2}u; half >= width; half = half / 2u) {
       if (t < half) { ${all((k) => `part${k}[t] = ${states[k].combine(`part${k}[t]`, `part${k}[t + half]`)};`)} }
       workgroupBarrier();
     }
-    if (t < width && isInside) { ${all((k) => `s${k} = part${k}[t];`)} ${finish} }`)}`);
+    if (t < width && isInside) { ${all((k) => `s${k} = part${k}[t];`)} ${finish} }`;
+}
+
+export function columnReduction(pass: ColumnReduction): GpuProgram {
+  const { buffers, params = {}, type, states, finish } = pass;
+  return programOf(`${head(buffers, { ...columnFields, ...params })}
+${columnMemory(pass)}
+${columnEntry(`${eachState(pass, (k) => `var s${k}: ${type} = ${states[k].start};`)}
+    ${columnRows(pass)}
+    ${columnResults(pass, finish)}`)}`);
 }
 
 /** A pass in which `use` stores what it makes of each row. */
 export function columnPass(pass: Pass): GpuProgram {
-  return programOf(`${head(pass.buffers, { ...fieldsOf, ...pass.params })}\n${entry(rows(pass))}`);
+  return programOf(
+    `${head(pass.buffers, { ...columnFields, ...pass.params })}\n${columnEntry(columnRows(pass))}`,
+  );
 }
 
 /** How many pieces the rows are cut into, and rows of a piece; `inner` counts words. */

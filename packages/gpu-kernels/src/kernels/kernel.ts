@@ -55,11 +55,14 @@ export interface CudaProgram {
 export const FAULT = -1;
 /** The operand that stands for the temporary of `CudaDispatches`. */
 export const TEMPORARY = -2;
+/** The operand that stands for so many words by which workgroups of a launch count those that have ended, on GPUs of NVIDIA. They are 0 between launches. */
+export const COUNTERS = -3;
+export const MOST_COUNTERS = 2048;
 
 /** One dispatch of a program. */
 export interface Dispatch {
   readonly program: GpuProgram;
-  /** What each storage buffer is: the number of a tensor of the call (inputs, then outputs, then scratch), or `FAULT`. */
+  /** What each storage buffer is: the number of a tensor of the call (inputs, then outputs, then scratch), `FAULT` or `COUNTERS`. */
   readonly operands: readonly number[];
   readonly params: readonly number[];
   readonly workgroups: readonly [x: number, y: number, z: number];

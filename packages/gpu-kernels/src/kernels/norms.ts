@@ -1,6 +1,7 @@
 // Means and variances, batch and layer normalization.
 import { type DType, isHalf, list, product } from '@eagre/backend';
 import {
+  type ColumnReduction,
   type Columns,
   columnLanes,
   columnPass,
@@ -26,9 +27,9 @@ import { acrossRow, combined, eachOf, launchRows, once, perRow } from './reduce.
 import { floats, floatType, ofFloats, rounded } from './scalar-program.ts';
 
 /** A finite number near the values, from which they are measured; 0 where the first of them is none. */
-const levelOf = (name: string, first: string): string =>
+export const levelOf = (name: string, first: string): string =>
   `let ${name} = select(0.0, ${first}, isFinite(${first}));`;
-const sum = { start: '0.0', combine: (a: string, b: string) => `${a} + ${b}` };
+export const sum = { start: '0.0', combine: (a: string, b: string) => `${a} + ${b}` };
 /** The squares of distances from the mean, from sums of distances from a level; not below 0 by rounding, but NaN as it is. */
 const squaresOf = (name: string, s: string, squares: string, count: string): string =>
   `var ${name} = ${squares} - fDiv(${s} * ${s}, ${count}); ${name} = select(${name}, 0.0, ${name} < 0.0);`;
@@ -42,13 +43,48 @@ export interface Made {
 }
 
 /** Statements that store `center` and `square` of a lane, of so many numbers, as the mean and the variance. */
-function storeMoments({ buffers }: Made, at: string, total: string, lane: number | '' = ''): string {
+export function storeMoments({ buffers }: Made, at: string, total: string, lane: number | '' = ''): string {
   return Object.keys(buffers)
     .map((name, k) => `${name}[${at}] = ${k % 2 === 0 ? `center${lane}` : `fDiv(square${lane}, ${total})`};`)
     .join(' ');
 }
 
-/** Means and variances of columns in one pass: each piece of rows measures from its first, so that a mean far from zero costs no digits of the variance. */
+/** What threads do to get means and variances of columns: each measures from the first of its rows, so that a mean far from zero costs no digits of the variance. */
+export function momentText(
+  dtype: DType,
+  lanes: 1 | 2,
+): Pick<ColumnReduction, 'type' | 'states' | 'setUp' | 'load' | 'use'> & { readonly moments: string } {
+  const all = Array.from({ length: lanes }, (_, lane) => lane);
+  // Of no rows, nothing is read.
+  const near = all
+    .map(
+      (lane) =>
+        `let first${lane} = ${columnValue('start', lane, dtype, lanes)}; ${levelOf(`level${lane}`, `first${lane}`)}`,
+    )
+    .join(' ');
+  return {
+    type: 'f32',
+    states: all.flatMap(() => [sum, sum]),
+    setUp: `var start: ${lanes === 2 ? 'u32' : 'f32'} = 0${lanes === 2 ? 'u' : '.0'}; if (first < last) { start = x[origin + first * p.inner]; } ${near}`,
+    load: (k) => `let x${k} = x[at${k}];`,
+    use: (k) =>
+      all
+        .map(
+          (lane) => `let d${k}_${lane} = ${columnValue(`x${k}`, lane, dtype, lanes)} - level${lane};
+          s${2 * lane} = s${2 * lane} + d${k}_${lane}; s${2 * lane + 1} = fma(d${k}_${lane}, d${k}_${lane}, s${2 * lane + 1});`,
+        )
+        .join('\n'),
+    /** Statements that declare the mean of `count` rows, `center`, and the squares of the distances from it, `square`, of each lane. */
+    moments: all
+      .map(
+        (lane) => `let center${lane} = level${lane} + fDiv(s${2 * lane}, count);
+        ${squaresOf(`square${lane}`, `s${2 * lane}`, `s${2 * lane + 1}`, 'count')}`,
+      )
+      .join('\n'),
+  };
+}
+
+/** Means and variances of columns in one pass. */
 export function columnMoments(
   x: number,
   dtype: DType,
@@ -58,41 +94,19 @@ export function columnMoments(
 ): Dispatch[] {
   const { outer, n, inner } = columns;
   const lanes = columnLanes(dtype, inner);
-  const all = Array.from({ length: lanes }, (_, lane) => lane);
   const cut = piecesOf({ outer, n, inner: inner / lanes }, 'reduce');
   const isLast = cut.pieces === 1;
-  // Of no rows, nothing is read.
-  const near = all
-    .map(
-      (lane) =>
-        `let first${lane} = ${columnValue('start', lane, dtype, lanes)}; ${levelOf(`level${lane}`, `first${lane}`)}`,
-    )
-    .join(' ');
-  const level = `var start: ${lanes === 2 ? 'u32' : 'f32'} = 0${lanes === 2 ? 'u' : '.0'}; if (first < last) { start = x[origin + first * p.inner]; } ${near}`;
   const place = `(plane * p.pieces + part) * ${2 * lanes}u * p.inner + `;
+  const { moments, ...reduction } = momentText(dtype, lanes);
   const program = columnReduction({
-    type: 'f32',
+    ...reduction,
     buffers: { x: columnType(dtype, lanes), ...(isLast ? made.buffers : { parts: 'mut f32' }) },
-    states: all.flatMap(() => [sum, sum]),
-    setUp: level,
-    load: (k) => `let x${k} = x[at${k}];`,
-    use: (k) =>
-      all
-        .map(
-          (lane) => `let d${k}_${lane} = ${columnValue(`x${k}`, lane, dtype, lanes)} - level${lane};
-          s${2 * lane} = s${2 * lane} + d${k}_${lane}; s${2 * lane + 1} = fma(d${k}_${lane}, d${k}_${lane}, s${2 * lane + 1});`,
-        )
-        .join('\n'),
-    finish: `${level} let count = f32(last - first);
-    ${all
-      .map(
-        (
-          lane,
-        ) => `let e${lane} = ${elementOf(lane, lanes)}; let center${lane} = level${lane} + fDiv(s${2 * lane}, count);
-        ${squaresOf(`square${lane}`, `s${2 * lane}`, `s${2 * lane + 1}`, 'count')}
-        ${isLast ? storeMoments(made, `plane * p.inner * ${lanes}u + e${lane}`, 'count', lane) : `parts[${place}e${lane}] = center${lane}; parts[${place}${lanes}u * p.inner + e${lane}] = square${lane};`}`,
-      )
-      .join('\n')}`,
+    finish: `${reduction.setUp} let count = f32(last - first); ${moments}
+    ${perLane(lanes, (lane, at) =>
+      isLast
+        ? storeMoments(made, `plane * p.inner * ${lanes}u + ${at}`, 'count', lane)
+        : `parts[${place}${at}] = center${lane}; parts[${place}${lanes}u * p.inner + ${at}] = square${lane};`,
+    )}`,
   });
   if (isLast) return [launchColumns(program, [x, ...made.operands], cut)];
   const parts = extra(8 * outer * cut.pieces * inner);
@@ -437,10 +451,11 @@ function rowNorm(centered: boolean): (call: Call) => Lowered | undefined {
   };
 }
 
-/** @param summand whether the last input is added to dx, as rounded numbers are. */
+/** @param summand whether the last input is added to dx, as rounded numbers are. @param sumsOf what makes the gradients of columns. */
 export function rowNormGrad(
   centered: boolean,
   summand = '',
+  sumsOf: typeof columnSums = columnSums,
 ): (call: Pick<Call, 'inputs' | 'outputs'>) => Lowered | undefined {
   return ({ inputs, outputs }) => {
     const [dy, x] = inputs;
@@ -507,7 +522,7 @@ export function rowNormGrad(
     const out = inputs.length;
     const scratch: number[] = [];
     const made = floatType(outputs[1].dtype);
-    const params = columnSums(
+    const params = sumsOf(
       {
         n: rstd.size,
         inner: n,

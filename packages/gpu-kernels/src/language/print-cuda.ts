@@ -10,7 +10,7 @@ import {
   type Type,
 } from './syntax.ts';
 
-/** The functions of WGSL that kernels may call: all give the same bits on every device, or nearly so. */
+/** The functions of WGSL that kernels may call, which give the same bits on every device, or nearly so; and what GPUs of NVIDIA have besides: `deviceFence`. */
 const BUILTINS = new Set([
   'abs',
   'atomicAdd',
@@ -18,6 +18,7 @@ const BUILTINS = new Set([
   'bitcast',
   'ceil',
   'clamp',
+  'deviceFence',
   'floor',
   'fma',
   'inverseSqrt',
@@ -262,4 +263,6 @@ __device__ __forceinline__ f32 wg_fma(f32 a, f32 b, f32 c) { return fmaf(a, b, c
 __device__ __forceinline__ u32 wg_atomicMax(u32* p, u32 v) { return atomicMax(p, v); }
 __device__ __forceinline__ u32 wg_atomicAdd(u32* p, u32 v) { return atomicAdd(p, v); }
 #define wg_workgroupBarrier __syncthreads
+// What was written before is seen by all workgroups before what is written behind, and so is what is read.
+#define wg_deviceFence __threadfence
 `;

@@ -599,6 +599,10 @@ ret;
       this.#add('bar.sync 0');
       return undefined;
     }
+    if (name === 'deviceFence') {
+      this.#add('membar.gl');
+      return undefined;
+    }
     if (name === 'atomicMax' || name === 'atomicAdd') {
       const [target, by] = args;
       if (target.kind !== 'unary' || target.op !== '&') throw broken(`${name} of no address`);

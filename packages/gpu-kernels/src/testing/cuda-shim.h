@@ -58,6 +58,8 @@ void arrive(size_t pending);
 }  // namespace shim
 
 void __syncthreads();
+// Blocks run one behind the other.
+inline void __threadfence() {}
 inline unsigned atomicMax(unsigned* p, unsigned v) {
   const unsigned old = *p;
   if (v > old) *p = v;
