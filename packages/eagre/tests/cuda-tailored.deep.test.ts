@@ -392,6 +392,72 @@ describe.skipIf(!isTested)('plans of the backend of CUDA', () => {
     expect(callsOf(check(make, 0.03, 0.03), /^LayerNorm\(/)[0]).toContain('= LayerNorm(%');
   });
 
+  interface Windows {
+    readonly window: readonly [number, number];
+    readonly strides: readonly [number, number];
+    readonly padding: 'SAME' | 'VALID';
+  }
+  /** Max pooling of what `before` makes of a variable, and its gradients. */
+  const pooling =
+    (
+      dtype: Half | 'float32',
+      shape: readonly [number, number, number, number],
+      { window, strides, padding }: Windows,
+      before: (x: tf.Tensor) => tf.Tensor,
+    ): Make =>
+    () => {
+      const start = new tf.Variable(quarters(shape, 3));
+      return () => {
+        const tape = new tf.GradientTape();
+        let [x, y]: tf.Tensor[] = [];
+        const loss = tape.record(() => {
+          x = before(start.cast(dtype));
+          y = tf.nn.maxPool2d(x, [...window], { strides: [...strides], padding }) as tf.Tensor;
+          // Its gradient waits for it.
+          const after = tf.matmul(y.reshape([-1, shape[3]]), quarters([shape[3], 3], 5).cast(dtype));
+          return after.cast('float32').square().sum();
+        });
+        return [loss, y!, ...(tape.gradient(loss, [start, x!]) as tf.Tensor[])];
+      };
+    };
+  /** The dtypes that gradients of max pooling read and write. */
+  const pooled = (text: string): readonly string[] =>
+    callsOf(text, /^MaxPoolGrad/).map((line) =>
+      [...line.matchAll(/%\d+ (\w+)\[/g)].map(([, dtype]) => dtype).join(),
+    );
+  const thrice: Windows = { window: [3, 3], strides: [2, 2], padding: 'SAME' };
+
+  it('max pooling has gradients of 16 bits, in windows of all kinds', () => {
+    const kinds = [
+      [[2, 7, 9, 4], thrice],
+      [[2, 6, 5, 3], { window: [3, 2], strides: [1, 2], padding: 'VALID' }],
+      [[1, 5, 8, 6], { window: [2, 2], strides: [3, 3], padding: 'VALID' }],
+      [[1, 1, 700, 8], { window: [1, 4], strides: [1, 1], padding: 'SAME' }],
+    ] as const;
+    for (const dtype of ['float32', ...halves] as const)
+      for (const [shape, windows] of kinds) {
+        const text = check(
+          pooling(dtype, shape, windows, (x) => tf.nn.relu(x.mul(1.5))),
+          0.02,
+        );
+        expect(pooled(text), text).toEqual([`${dtype},${dtype},int32`]);
+      }
+  });
+
+  it('so it has where the gradient is only cast, and not where more is made of it', () => {
+    const shape = [2, 7, 9, 4] as const;
+    const cast = check(
+      pooling('bfloat16', shape, thrice, (x) => x),
+      0.02,
+    );
+    expect(pooled(cast), cast).toEqual(['bfloat16,bfloat16,int32']);
+    const wide = check(
+      pooling('float32', shape, thrice, (x) => x.cast('bfloat16').cast('float32').mul(2)),
+      0.02,
+    );
+    expect(pooled(wide), wide).toEqual(['float32,float32,int32']);
+  });
+
   /** Attention of a third each of what a product makes. */
   const attention =
     (

@@ -1,6 +1,7 @@
 /** Kernels for GPUs, written once in a subset of WGSL, and their printers to WGSL, CUDA C++ and PTX. */
 export { activatedBatchNorm, activatedBatchNormGrad } from './cuda/batch-norm.ts';
 export { joinedSums } from './cuda/joined-columns.ts';
+export { windowedMaxPoolGrad } from './cuda/max-pool.ts';
 export { packedAttention } from './cuda/packed-attention.ts';
 export {
   isWorthPitching,

@@ -3,11 +3,13 @@ import {
   callsHost,
   dtypeOfValue,
   isHalf,
+  type NumericDType,
   type Plan,
   type PlanCall,
   type PlanTensor,
   type ScalarProgram,
-  type Uses,
+  scalarProgramLimits,
+  Uses,
 } from '@eagre/backend';
 import { type Instead, type Lowered, partOfProgram } from '@eagre/gpu-kernels';
 
@@ -55,6 +57,78 @@ export function narrowOf(plan: Plan, uses: Uses, wide: PlanTensor, reader: numbe
   const isLater = from >= inputs.length || !outputs.some(({ value }) => value === source.value);
   if (!isLater || uses.writtenWithin(source.value, writer.at, reader)) return undefined;
   return { ...source, shape: wide.shape };
+}
+
+/** The same plan, in which scalar programs also give the 16 bits that results for some calls are cast from: for `narrowOf` to find. Those that nobody reads do not stay. */
+export function withNarrow(plan: Plan, isFor: (call: PlanCall) => boolean): Plan {
+  const uses = new Uses(plan);
+  const bytes = [...plan.bytes];
+  const calls = plan.calls.map((call): PlanCall => {
+    const program = programOfCall(call);
+    if (program === undefined) return call;
+    const { inputs, instrs } = program;
+    const [outputs, results] = [[...program.outputs], [...call.outputs]];
+    call.outputs.forEach((result, i) => {
+      const cast = instrs[program.outputs[i] - inputs.length];
+      if (result.dtype !== 'float32' || cast?.op !== 'cast' || outputs.length === scalarProgramLimits.outputs)
+        return;
+      const [from] = cast.args;
+      const dtype = dtypeOfValue(program, from);
+      if (from < inputs.length || outputs.includes(from) || !isHalf(dtype)) return;
+      if (!uses.readers[result.value].some((at) => isFor(plan.calls[at]))) return;
+      outputs.push(from);
+      results.push({ ...result, dtype, value: bytes.push(2 * result.size) - 1 });
+    });
+    if (results.length === call.outputs.length) return call;
+    return { ...call, kernel: { ...program, outputs }, outputs: results };
+  });
+  return { ...plan, bytes, calls };
+}
+
+/** What a value of float32 becomes in 16 bits, and the calls that then do the rest of what its reader did with it. */
+interface Narrowed {
+  readonly output: PlanTensor;
+  readonly calls: readonly PlanCall[];
+}
+
+/** A value whose only reader, a call of a scalar program, rounds it to 16 bits before anything else; undefined where that does something else with it. */
+export function narrowed(
+  uses: Uses,
+  call: PlanCall,
+  wide: PlanTensor,
+  dtype: NumericDType,
+): Narrowed | undefined {
+  const program = programOfCall(call);
+  const isOwn = ({ value }: PlanTensor): boolean => value === wide.value;
+  const own = call.inputs.findIndex(isOwn);
+  if (program === undefined || call.inputs.filter(isOwn).length !== 1) return undefined;
+  if (call.inputs[own].size !== wide.size || program.outputs.includes(own)) return undefined;
+  const first = program.inputs.length;
+  const isCast = (id: number): boolean => {
+    const instr = program.instrs[id - first];
+    return instr?.op === 'cast' && instr.args[0] === own && instr.dtype === dtype;
+  };
+  if (!program.instrs.every(({ args }, i) => !args.includes(own) || isCast(first + i))) return undefined;
+  // The rounded value itself may be a result of the reader.
+  const rounded = call.outputs.filter((_, i) => isCast(program.outputs[i]));
+  if (rounded.length > 1 || !rounded.every(({ value }) => mayComeEarlier(uses, value))) return undefined;
+  const output = { ...(rounded[0] ?? { ...wide, dtype }), shape: wide.shape };
+  const places = call.outputs.flatMap((_, i) => (isCast(program.outputs[i]) ? [] : [i]));
+  if (places.length === 0) return { output, calls: [] };
+  const known = (id: number): number => (isCast(id) ? own : id);
+  const whole: ScalarProgram = {
+    inputs: program.inputs.map((each, i) => (i === own ? dtype : each)),
+    instrs: program.instrs.map((instr, i) =>
+      isCast(first + i) ? instr : { ...instr, args: instr.args.map(known) },
+    ),
+    outputs: program.outputs,
+  };
+  const { program: kernel, inputs } = partOfProgram(whole, places);
+  const given = inputs.map((i) => (i === own ? { ...output, shape: call.inputs[i].shape } : call.inputs[i]));
+  return {
+    output,
+    calls: [{ ...call, kernel, inputs: given, outputs: places.map((i) => call.outputs[i]) }],
+  };
 }
 
 /** The input and the factor of a scalar program that rounds an input, or that times a number, to 16 bits. */

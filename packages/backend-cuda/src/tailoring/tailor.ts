@@ -3,6 +3,7 @@ import { activateNorms } from './activated-norms.ts';
 import { groupAlike } from './group-alike.ts';
 import { readNarrowGradients } from './narrow-gradients.ts';
 import { narrowNorms } from './narrow-norms.ts';
+import { narrowPools } from './narrow-pools.ts';
 import { packAttention } from './packed-attention.ts';
 import { pitchLines } from './pitched-lines.ts';
 import { type Gpu, type MakeOwn, type Tailoring, withoutDead } from './plans.ts';
@@ -10,6 +11,7 @@ import { type Gpu, type MakeOwn, type Tailoring, withoutDead } from './plans.ts'
 const passes: readonly Tailoring[] = [
   readNarrowGradients,
   narrowNorms,
+  narrowPools,
   activateNorms,
   packAttention,
   pitchLines,
