@@ -355,6 +355,75 @@ describe.skipIf(!isTested)('plans of the backend of CUDA', () => {
       }
   });
 
+  it('layer normalization makes the sum that it is of, where nobody has read that before', () => {
+    const first = (text: string): string[] =>
+      callsOf(text, /^LayerNorm\(/).map((line) => String(line.split(' = ')[0]!.split('%').length - 1));
+    // The sum, the result, and both statistics.
+    for (const dtype of halves)
+      for (const [rows, width] of [
+        [5, 7],
+        [3, 300],
+      ] as const)
+        expect(first(check(blocks(dtype, [rows, width]), 0.03, 0.03))).toEqual(['3', '4']);
+    const more = (x: tf.Tensor, normal: tf.Tensor): tf.Tensor => x.add(normal).mul(0.5);
+    expect(first(check(blocks('bfloat16', [5, 8], more), 0.03, 0.03))).toEqual(['3', '3']);
+  });
+
+  /** Sums over rows of what `before` makes. */
+  const columns =
+    (
+      dtype: Half | 'float32',
+      shape: readonly number[],
+      axes: readonly number[],
+      before: (x: tf.Tensor, w: tf.Tensor) => tf.Tensor,
+    ): Make =>
+    () => {
+      const start = new tf.Variable(quarters(shape, 3).cast(dtype));
+      const weight = quarters(shape, 5).cast(dtype);
+      return () => {
+        const made = before(start.value(), weight);
+        return [made, made.sum([...axes])];
+      };
+    };
+
+  it('sums of columns are made in the launch that makes these', () => {
+    for (const dtype of ['float32', ...halves] as const)
+      for (const shape of [
+        [40, 3],
+        [5, 8, 6],
+        [1100, 4],
+        [2, 1050, 5],
+      ] as const) {
+        const axes = shape.slice(1).map((_, i) => i);
+        const text = check(
+          columns(dtype, shape, axes, (x, w) => tf.nn.gelu(x.mul(w))),
+          0.02,
+          0.01,
+        );
+        expect(callsOf(text, /^Sum/), text).toEqual([]);
+        const product = check(
+          columns(dtype, shape, axes, (x) => tf.matmul(x, quarters([shape.at(-1)!, 3], 1).cast(dtype))),
+          0.02,
+          0.01,
+        );
+        expect(callsOf(product, /^Sum/), product).toHaveLength(1);
+      }
+  });
+
+  it('of few rows, of a vector and along rows they are not', () => {
+    const kinds = [
+      [[31, 4], [0], (x: tf.Tensor, w: tf.Tensor) => x.mul(w).tanh()],
+      [[70, 4], [0], (x: tf.Tensor, w: tf.Tensor) => x.mul(w.max([0])).tanh()],
+      [[6, 70], [1], (x: tf.Tensor, w: tf.Tensor) => x.mul(w).tanh()],
+      [[6, 7, 8], [1], (x: tf.Tensor, w: tf.Tensor) => x.mul(w).tanh()],
+    ] as const;
+    for (const dtype of ['float32', 'bfloat16'] as const)
+      for (const [shape, axes, before] of kinds) {
+        const text = check(columns(dtype, shape, axes, before), 0.02);
+        expect(callsOf(text, /^(Sum|MapReduce)/), text).toHaveLength(1);
+      }
+  });
+
   it('where its results are used twice, or in float32, it stays as it is', () => {
     const wide = check(
       blocks('bfloat16', [5, 8], (x, y) =>

@@ -12,6 +12,7 @@ export {
 } from './cuda/pitched.ts';
 export { serveCuda } from './cuda/serve-cuda.ts';
 export { LEAST_SIDE_BY_SIDE, MOST_SIDE_BY_SIDE, sideBySide } from './cuda/side-by-side.ts';
+export { type ColumnMaker, summedColumns } from './cuda/summed-columns.ts';
 export {
   bytesOfOperand,
   DispatchingBackend,
@@ -49,7 +50,7 @@ export {
 export type { LibraryProduct } from './kernels/library-product.ts';
 export { libraryMatmul } from './kernels/matmul.ts';
 export { copy, set } from './kernels/moves.ts';
-export { rowNormGrad } from './kernels/norms.ts';
+export { rowNorm, rowNormGrad } from './kernels/norms.ts';
 export { gpuKernel, gpuKernels } from './kernels/registry.ts';
 export { partOfProgram } from './kernels/split.ts';
 export { parseKernel } from './language/parse.ts';

@@ -1,6 +1,6 @@
-// Layer normalization that reads and writes 16 bits, where casts stand around the one of float32.
-import { type NumericDType, type Plan, type PlanCall, type PlanTensor, Uses } from '@eagre/backend';
-import { gpuKernel, joinedSums, rowNormGrad } from '@eagre/gpu-kernels';
+// Layer normalization that reads and writes 16 bits, where casts stand around the one of float32, and that makes the sum which it normalizes.
+import { type Plan, type PlanCall, type PlanTensor, Uses } from '@eagre/backend';
+import { joinedSums, rowNorm, rowNormGrad } from '@eagre/gpu-kernels';
 import {
   isMadeBefore,
   type MakeOwn,
@@ -10,6 +10,9 @@ import {
   readerOf,
   scaledCast,
   textOf,
+  withNarrow,
+  withoutDead,
+  writerOf,
 } from './plans.ts';
 
 /** A call that stands for one and for the call that reads its first result. */
@@ -18,19 +21,47 @@ interface Joined {
   readonly takes: number;
 }
 
-export function narrowNorms(plan: Plan, make: MakeOwn): Plan {
+export function narrowNorms(given: Plan, make: MakeOwn): Plan {
+  const plan = withNarrow(given, ({ kernel }) => kernel === 'LayerNorm' || kernel === 'LayerNormGrad');
+  const uses = new Uses(plan);
+  const gone = new Set<number>();
+  const forwards = new Map<PlanCall, PlanCall['attrs']>();
+  const calls = plan.calls.map((call, at) => {
+    const isForward = call.kernel === 'LayerNorm';
+    const joined = isForward
+      ? forward(plan, uses, call, at, make)
+      : call.kernel === 'LayerNormGrad'
+        ? backward(plan, uses, call, at, make)
+        : undefined;
+    if (joined === undefined) return call;
+    gone.add(joined.takes);
+    if (isForward) forwards.set(joined.call, call.attrs);
+    return joined.call;
+  });
+  return withSums(withoutDead({ ...plan, calls: calls.filter((_, at) => !gone.has(at)) }), forwards, make);
+}
+
+/** Normalizations that make the sum which they normalize, where they are the first who read it. */
+function withSums(plan: Plan, forwards: ReadonlyMap<PlanCall, PlanCall['attrs']>, make: MakeOwn): Plan {
   const uses = new Uses(plan);
   const gone = new Set<number>();
   const calls = plan.calls.map((call, at) => {
-    const joined =
-      call.kernel === 'LayerNorm'
-        ? forward(plan, uses, call, at, make)
-        : call.kernel === 'LayerNormGrad'
-          ? backward(plan, uses, call, at, make)
-          : undefined;
-    if (joined === undefined) return call;
-    gone.add(joined.takes);
-    return joined.call;
+    const attrs = forwards.get(call);
+    if (attrs === undefined) return call;
+    const [x, ...vectors] = call.inputs;
+    const writer = writerOf(plan, uses, x.value);
+    if (writer === undefined || uses.readers[x.value][0] !== at) return call;
+    const { inputs: summands, outputs } = writer.call;
+    const program = programOfCall(writer.call);
+    const isSum = program !== undefined && textOf(program) === `${x.dtype}(add(float32(x0),float32(x1)))`;
+    const isAlike = ({ value, dtype, size }: PlanTensor): boolean =>
+      dtype === x.dtype && size === x.size && isMadeBefore(uses, value, at);
+    if (!isSum || outputs.length !== 1 || !summands.every(isAlike)) return call;
+    const parts = { inputs: [...summands, ...vectors], outputs: [x, ...call.outputs] };
+    const made = rowNorm(true, true)({ ...parts, attrs });
+    if (made === undefined) return call;
+    gone.add(writer.at);
+    return make({ ...parts, name: call.name }, 'LayerNorm', made);
   });
   return { ...plan, calls: calls.filter((_, at) => !gone.has(at)) };
 }
@@ -44,8 +75,7 @@ function forward(plan: Plan, uses: Uses, call: PlanCall, at: number, make: MakeO
   if (narrow === undefined || rounded === undefined || rounded.summand !== undefined) return undefined;
   const inputs = [narrow, ...vectors];
   const outputs = [rounded.output, ...statistics];
-  const kernel = gpuKernel('LayerNorm', [narrow.dtype as NumericDType]);
-  const made = kernel?.lower({ inputs, outputs, attrs, same: () => false });
+  const made = rowNorm(true)({ inputs, outputs, attrs });
   return made && { call: make({ inputs, outputs, name }, 'LayerNorm', made), takes: rounded.at };
 }
 

@@ -7,6 +7,7 @@ import { narrowPools } from './narrow-pools.ts';
 import { packAttention } from './packed-attention.ts';
 import { pitchLines } from './pitched-lines.ts';
 import { type Gpu, type MakeOwn, type Tailoring, withoutDead } from './plans.ts';
+import { sumColumns } from './sum-columns.ts';
 
 const passes: readonly Tailoring[] = [
   readNarrowGradients,
@@ -15,6 +16,7 @@ const passes: readonly Tailoring[] = [
   activateNorms,
   packAttention,
   pitchLines,
+  sumColumns,
   groupAlike,
 ];
 

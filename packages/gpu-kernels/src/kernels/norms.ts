@@ -216,6 +216,8 @@ export interface ColumnSums {
   readonly params?: Readonly<Record<string, number>>;
   readonly setUp?: string;
   readonly load: (k: number) => string;
+  /** Statements behind all loads, before the sums of row k. */
+  readonly make?: (k: number) => string;
   readonly sums: readonly ((k: number, lane: number) => string)[];
   /** What becomes of the sum at the end, as an expression of the column `at`. */
   readonly finish?: (sum: string, number: number, at: string) => string;
@@ -234,6 +236,7 @@ export function columnSums(
     params = {},
     setUp,
     load,
+    make = () => '',
     sums,
     finish = (s) => s,
     outputs,
@@ -258,11 +261,12 @@ export function columnSums(
     setUp,
     load,
     use: (k) =>
-      sums
-        .flatMap((of, i) =>
+      [
+        make(k),
+        ...sums.flatMap((of, i) =>
           all.map((lane) => `s${i * lanes + lane} = s${i * lanes + lane} + ${of(k, lane)};`),
-        )
-        .join('\n'),
+        ),
+      ].join('\n'),
     finish: sums
       .map((_, i) =>
         perLane(lanes, (lane, at) => {
@@ -389,8 +393,11 @@ function along(name: string, { dtype }: TensorInfo, x: DType, lanes: 1 | 2): Alo
   };
 }
 
-/** Of layers, and of root mean squares, where nothing is subtracted. Where x has 16 bits, all but y may be of float32. */
-function rowNorm(centered: boolean): (call: Call) => Lowered | undefined {
+/** Of layers, and of root mean squares, where nothing is subtracted. Where x has 16 bits, all but y may be of float32. @param summed whether x is the rounded sum of the first two inputs, and the first output. */
+export function rowNorm(
+  centered: boolean,
+  summed = false,
+): (call: Pick<Call, 'inputs' | 'outputs' | 'attrs'>) => Lowered | undefined {
   return ({ inputs, outputs, attrs }) => {
     const [x] = inputs;
     const rstd = outputs[outputs.length - 1];
@@ -410,20 +417,31 @@ function rowNorm(centered: boolean): (call: Call) => Lowered | undefined {
     const from = (k: number, lane: number): string => `(${value('x', k, lane)} - center)`;
     const [gamma, beta] = ['gamma', 'beta'].map((name, i) =>
       (i === 0 ? scaled : shifted)
-        ? along(name, inputs[i === 0 || !scaled ? 1 : 2], x.dtype, lanes)
+        ? along(name, inputs[(summed ? 2 : 1) + (i === 0 || !scaled ? 0 : 1)], x.dtype, lanes)
         : undefined,
     );
     const across = acrossRow(n / lanes);
+    const added = (k: number): string =>
+      `let x${k} = ${columnStore(
+        all.map((lane) => rounded(`${value('a', k, lane)} + ${value('b', k, lane)}`, x.dtype)),
+        x.dtype,
+      )}; x[base + i${k}] = x${k};`;
+    // A thread reads later what it wrote itself.
+    const make = eachOf(
+      (k) => `let a${k} = a[base + i${k}]; let b${k} = b[base + i${k}];`,
+      (many) => many.map(added).join(' '),
+    );
     const program = perRow(
       {
-        x: stored,
+        ...(summed ? { a: stored, b: stored } : { x: stored }),
         ...(gamma && { gamma: gamma.type }),
         ...(beta && { beta: beta.type }),
+        ...(summed && { x: `mut ${stored}` }),
         y: `mut ${stored}`,
         ...ofFloats(rstd.dtype, { ...(centered ? { mean: 'mut f32' } : {}), rstd: 'mut f32' }),
       },
       { epsilon: 'f32' },
-      `let base = row * p.n; let size = f32(p.n * ${lanes}u);
+      `let base = row * p.n; let size = f32(p.n * ${lanes}u); ${summed ? make : ''}
       ${centered ? `${sums((k, lane) => value('x', k, lane))} ${combined('level')} let center = level / size;` : 'let center = 0.0;'}
       ${sums((k, lane) => `${from(k, lane)} * ${from(k, lane)}`)} ${combined('square')}
       let inverse = fRsqrt(square / size + p.epsilon);
