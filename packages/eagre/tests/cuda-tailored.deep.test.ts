@@ -473,6 +473,7 @@ describe.skipIf(!isTested)('plans of the backend of CUDA', () => {
       shape: readonly [number, number, number, number],
       { window, strides, padding }: Windows,
       before: (x: tf.Tensor) => tf.Tensor,
+      products = 1,
     ): Make =>
     () => {
       const start = new tf.Variable(quarters(shape, 3));
@@ -482,9 +483,16 @@ describe.skipIf(!isTested)('plans of the backend of CUDA', () => {
         const loss = tape.record(() => {
           x = before(start.cast(dtype));
           y = tf.nn.maxPool2d(x, [...window], { strides: [...strides], padding }) as tf.Tensor;
-          // Its gradient waits for it.
-          const after = tf.matmul(y.reshape([-1, shape[3]]), quarters([shape[3], 3], 5).cast(dtype));
-          return after.cast('float32').square().sum();
+          // Its gradient waits for theirs.
+          const rows = y.reshape([-1, shape[3]]);
+          const after = Array.from({ length: products }, (_, i) =>
+            tf
+              .matmul(rows, quarters([shape[3], 3], 5 + i).cast(dtype))
+              .cast('float32')
+              .square()
+              .sum(),
+          );
+          return tf.addN(after);
         });
         return [loss, y!, ...(tape.gradient(loss, [start, x!]) as tf.Tensor[])];
       };
@@ -510,6 +518,15 @@ describe.skipIf(!isTested)('plans of the backend of CUDA', () => {
           0.02,
         );
         expect(pooled(text), text).toEqual([`${dtype},${dtype},int32`]);
+      }
+  });
+
+  it('it adds two gradients', () => {
+    for (const dtype of ['float32', ...halves] as const)
+      for (const channels of [3, 4]) {
+        const before = (x: tf.Tensor): tf.Tensor => tf.nn.relu(x.mul(1.5));
+        const text = check(pooling(dtype, [2, 7, 9, channels], thrice, before, 2), 0.02);
+        expect(pooled(text), text).toEqual([`${dtype},${dtype},int32,${dtype}`]);
       }
   });
 
@@ -597,6 +614,50 @@ describe.skipIf(!isTested)('plans of the backend of CUDA', () => {
     // The gradient of a third is added to before all are joined.
     expect(callsOf(text, /^Slice/)).toHaveLength(1);
     expect(callsOf(text, /^Concat/)).toHaveLength(1);
+  });
+
+  /** A convolution of photographs, whose filter has a gradient. */
+  const photographs =
+    (
+      dtype: Half,
+      shape: readonly [number, number, number, number],
+      more: (x: tf.Tensor) => readonly tf.Tensor[] = () => [],
+    ): Make =>
+    () => {
+      const images = new tf.Variable(quarters(shape, 2));
+      const filter = new tf.Variable(quarters([7, 7, shape[3], 16], 1).mul(0.25));
+      return () => {
+        const tape = new tf.GradientTape();
+        let results: readonly tf.Tensor[] = [];
+        const loss = tape.record(() => {
+          const x = images.cast(dtype);
+          results = more(x);
+          const y = tf.nn.conv2d(x, filter.cast(dtype), { strides: 2, padding: 'SAME' }) as tf.Tensor;
+          return tf
+            .matmul(y.reshape([-1, 16]), quarters([16, 3], 5).cast(dtype))
+            .cast('float32')
+            .square()
+            .mean();
+        });
+        return [loss, ...(tape.gradient(loss, [filter]) as tf.Tensor[]), ...results];
+      };
+    };
+
+  it('photographs are filled up where they are cast, and not where something else reads them', () => {
+    const readBy = (text: string): readonly string[] =>
+      callsOf(text, /^Conv2D(BackpropFilter)?\(/).map(
+        (line) => / = \w+\(%\d+ \w+\[([\d,]+)\]/.exec(line)![1]!,
+      );
+    for (const dtype of halves)
+      for (const channels of [3, 5]) {
+        const shape = [2, 31, 34, channels] as const;
+        expect(readBy(check(photographs(dtype, shape), 0.03))).toEqual(['2,31,34,8', '2,31,34,8']);
+      }
+    const text = check(
+      photographs('bfloat16', [2, 31, 34, 3], (x) => [x.sum([1, 2])]),
+      0.03,
+    );
+    expect(readBy(text)).toEqual(['2,31,34,3', '2,31,34,3']);
   });
 
   /** A product, a batch normalization and relu; then both again, of which `join` makes results that go on to other products. */

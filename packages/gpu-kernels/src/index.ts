@@ -1,5 +1,6 @@
 /** Kernels for GPUs, written once in a subset of WGSL, and their printers to WGSL, CUDA C++ and PTX. */
 export { activatedBatchNorm, activatedBatchNormGrad } from './cuda/batch-norm.ts';
+export { filledConvolution } from './cuda/filled-images.ts';
 export { joinedSums } from './cuda/joined-columns.ts';
 export { windowedMaxPoolGrad } from './cuda/max-pool.ts';
 export { packedAttention } from './cuda/packed-attention.ts';
@@ -13,6 +14,7 @@ export {
 export { serveCuda } from './cuda/serve-cuda.ts';
 export { LEAST_SIDE_BY_SIDE, MOST_SIDE_BY_SIDE, sideBySide } from './cuda/side-by-side.ts';
 export { type ColumnMaker, summedColumns } from './cuda/summed-columns.ts';
+export { summedLayerNorm } from './cuda/summed-rows.ts';
 export {
   bytesOfOperand,
   DispatchingBackend,

@@ -1,6 +1,6 @@
 // Layer normalization that reads and writes 16 bits, where casts stand around the one of float32, and that makes the sum which it normalizes.
 import { type Plan, type PlanCall, type PlanTensor, Uses } from '@eagre/backend';
-import { joinedSums, rowNorm, rowNormGrad } from '@eagre/gpu-kernels';
+import { joinedSums, rowNorm, rowNormGrad, summedLayerNorm } from '@eagre/gpu-kernels';
 import {
   isMadeBefore,
   type MakeOwn,
@@ -58,7 +58,7 @@ function withSums(plan: Plan, forwards: ReadonlyMap<PlanCall, PlanCall['attrs']>
       dtype === x.dtype && size === x.size && isMadeBefore(uses, value, at);
     if (!isSum || outputs.length !== 1 || !summands.every(isAlike)) return call;
     const parts = { inputs: [...summands, ...vectors], outputs: [x, ...call.outputs] };
-    const made = rowNorm(true, true)({ ...parts, attrs });
+    const made = summedLayerNorm({ ...parts, attrs });
     if (made === undefined) return call;
     gone.add(writer.at);
     return make({ ...parts, name: call.name }, 'LayerNorm', made);

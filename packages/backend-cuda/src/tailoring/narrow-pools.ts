@@ -1,13 +1,25 @@
 // The gradient of max pooling that knows the windows, and reads and writes 16 bits where casts stand around the one of float32.
-import { type NumericDType, type Plan, type PlanCall, type PlanTensor, Uses } from '@eagre/backend';
+import { isHalf, type NumericDType, type Plan, type PlanCall, type PlanTensor, Uses } from '@eagre/backend';
 import { windowedMaxPoolGrad } from '@eagre/gpu-kernels';
-import { type MakeOwn, narrowed, narrowOf, readerOf, withNarrow, writerOf } from './plans.ts';
+import {
+  isMadeBefore,
+  type MakeOwn,
+  narrowed,
+  narrowOf,
+  programOfCall,
+  readerOf,
+  textOf,
+  withNarrow,
+  withoutDead,
+  writerOf,
+} from './plans.ts';
 
 export function narrowPools(given: Plan, make: MakeOwn): Plan {
   const plan = withNarrow(given, ({ kernel }) => kernel === 'MaxPoolGrad');
   const uses = new Uses(plan);
   const bytes = [...plan.bytes];
   const readers = new Map<number, readonly PlanCall[]>();
+  const forwards = new Map<PlanCall, PlanCall['attrs']>();
   const calls = plan.calls.map((call, at): PlanCall => {
     if (call.kernel !== 'MaxPoolGrad') return call;
     const [dy, argmax] = call.inputs;
@@ -22,9 +34,39 @@ export function narrowPools(given: Plan, make: MakeOwn): Plan {
       readers.set(narrow.at, narrow.calls);
       bytes[output.value] = 2 * output.size;
     }
-    return make({ inputs: [slope, argmax], outputs: [output], name: call.name }, 'MaxPoolGrad', made);
+    const own = make({ inputs: [slope, argmax], outputs: [output], name: call.name }, 'MaxPoolGrad', made);
+    forwards.set(own, forward.attrs);
+    return own;
   });
-  return { ...plan, bytes, calls: calls.flatMap((call, at) => readers.get(at) ?? call) };
+  const pooled = { ...plan, bytes, calls: calls.flatMap((call, at) => readers.get(at) ?? call) };
+  return withSums(withoutDead(pooled), forwards, make);
+}
+
+/** Gradients that add what nothing else reads the sum of. */
+function withSums(plan: Plan, forwards: ReadonlyMap<PlanCall, PlanCall['attrs']>, make: MakeOwn): Plan {
+  const uses = new Uses(plan);
+  const gone = new Set<number>();
+  const calls = plan.calls.map((call, at) => {
+    const attrs = forwards.get(call);
+    if (attrs === undefined) return call;
+    const [dy, argmax] = call.inputs;
+    const { outputs, name } = call;
+    const writer = writerOf(plan, uses, dy.value);
+    if (writer === undefined || readerOf(plan, uses, dy.value) === undefined) return call;
+    const program = programOfCall(writer.call);
+    const { inputs: summands } = writer.call;
+    const isAlike = ({ value, dtype, size }: PlanTensor): boolean =>
+      dtype === dy.dtype && size === dy.size && isMadeBefore(uses, value, at);
+    const sum = isHalf(dy.dtype) ? `${dy.dtype}(add(float32(x0),float32(x1)))` : 'add(x0,x1)';
+    if (program === undefined || textOf(program) !== sum || !summands.every(isAlike)) return call;
+    const [first, second] = summands.map((summand) => ({ ...summand, shape: dy.shape }));
+    const inputs = [first, argmax, second];
+    const made = windowedMaxPoolGrad(inputs, outputs[0], attrs);
+    if (made === undefined) return call;
+    gone.add(writer.at);
+    return make({ inputs, outputs, name }, 'MaxPoolGrad', made);
+  });
+  return { ...plan, calls: calls.filter((_, at) => !gone.has(at)) };
 }
 
 /** Both gradients in 16 bits, and the calls instead of the one that reads the second; undefined where one of them has more. */

@@ -8,7 +8,7 @@ import {
   pitchedMatmul,
   pitchWanted,
 } from '@eagre/gpu-kernels';
-import { type MakeOwn, mayComeEarlier, narrowOf, scaledCast, writerOf } from './plans.ts';
+import { isCastOf, type MakeOwn, mayComeEarlier, narrowOf, scaledCast, writerOf } from './plans.ts';
 
 const LOSS: KernelName = 'SparseSoftmaxCrossEntropyWithLogits';
 
@@ -124,11 +124,6 @@ function writesPitched(plan: Plan, uses: Uses, call: PlanCall, output: PlanTenso
     uses.readers[(from as PlanTensor).value].length === 1 &&
     narrowOf(plan, uses, writer.call.inputs[0], writer.at)?.dtype === output.dtype
   );
-}
-
-function isCastOf(call: PlanCall): boolean {
-  const cast = scaledCast(call);
-  return cast !== undefined && cast.factor === undefined && cast.input.dtype === 'float32';
 }
 
 /** Cross-entropy of logits that were cast from 16 bits, with the call that rounds its gradients to 16 bits, where nobody else reads them. */

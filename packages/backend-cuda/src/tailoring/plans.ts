@@ -150,6 +150,12 @@ export function scaledCast(call: PlanCall): { input: PlanTensor; factor: number 
   return { input, factor: factor.value };
 }
 
+/** Whether a call rounds numbers of float32 to 16 bits, and does nothing else. */
+export function isCastOf(call: PlanCall): boolean {
+  const cast = scaledCast(call);
+  return cast !== undefined && cast.factor === undefined && cast.input.dtype === 'float32';
+}
+
 /** What a program of one result computes, as text by which it is recognized: inputs are x0, x1, …; of two that may change places the longer one comes last. */
 export function textOf({ inputs, instrs, outputs }: ScalarProgram): string {
   const text = (id: number): string => {

@@ -1,5 +1,6 @@
 import type { Plan } from '@eagre/backend';
 import { activateNorms } from './activated-norms.ts';
+import { fillImages } from './filled-images.ts';
 import { groupAlike } from './group-alike.ts';
 import { readNarrowGradients } from './narrow-gradients.ts';
 import { narrowNorms } from './narrow-norms.ts';
@@ -16,6 +17,7 @@ const passes: readonly Tailoring[] = [
   activateNorms,
   packAttention,
   pitchLines,
+  fillImages,
   sumColumns,
   groupAlike,
 ];

@@ -12,17 +12,19 @@ import {
   programOf,
   type TensorInfo,
 } from '../kernels/kernel.ts';
+import { rounded } from '../kernels/scalar-program.ts';
 
 const GROUP = 256;
 /** Words of a thread, if a row of pixels has so many. */
 const EACH = 8;
 
 /**
- * dy, argmax → dx: MaxPoolGrad of what `MaxPool` with these attributes gave. It adds in float32, in the order of the windows, and rounds the sum.
+ * dy, argmax → dx: MaxPoolGrad of what `MaxPool` with these attributes gave. It adds in float32, in the order of the windows, and rounds the sum. A third input
+ * is added to dy, rounded.
  * @returns undefined where it is too large, or empty.
  */
 export function windowedMaxPoolGrad(
-  [dy, argmax]: readonly TensorInfo[],
+  [dy, argmax, more]: readonly TensorInfo[],
   dx: TensorInfo,
   attrs: Call['attrs'],
 ): Lowered | undefined {
@@ -34,11 +36,11 @@ export function windowedMaxPoolGrad(
   const pieces = Math.ceil(words / (GROUP * EACH));
   const piece = Math.ceil(words / pieces);
   const [padTop, , padLeft] = list(attrs.padding);
-  const program = programFor(dx, lanes, list(attrs.window), list(attrs.strides));
+  const program = programFor(dx, lanes, more !== undefined, list(attrs.window), list(attrs.strides));
   const blocks = n * h * pieces;
   return lowered({
     program,
-    operands: [0, 1, 2],
+    operands: more === undefined ? [0, 1, 2] : [0, 1, 2, 3],
     params: [blocks, pieces, piece, words, h, c / lanes, oh, ow, padTop, padLeft],
     workgroups: groups(blocks),
   });
@@ -48,6 +50,7 @@ export function windowedMaxPoolGrad(
 function programFor(
   { dtype }: TensorInfo,
   lanes: 1 | 2,
+  isSum: boolean,
   [kh, kw]: readonly number[],
   [strideY, strideX]: readonly number[],
 ): GpuProgram {
@@ -56,9 +59,18 @@ function programFor(
   /** Which windows a pixel lies in: the first, and the one behind the last. */
   const windows = (axis: 'Y' | 'X', size: number, stride: number, count: string): string =>
     `let first${axis} = u32(max(in${axis} + ${stride - size}, 0)) / ${stride}u; let end${axis} = min(u32(in${axis}) / ${stride}u + 1u, ${count});`;
+  const slope = (lane: number): string => {
+    const own = columnValue('slope', lane, dtype, lanes);
+    return isSum ? rounded(`${own} + ${columnValue('other', lane, dtype, lanes)}`, dtype) : own;
+  };
   const place = (lane: number): string => (lanes === 1 ? 'places' : lane === 0 ? 'places.x' : 'places.y');
   return programOf(`${head(
-    { dy: stored, argmax: lanes === 2 ? 'vec2u' : 'u32', dx: `mut ${stored}` },
+    {
+      dy: stored,
+      argmax: lanes === 2 ? 'vec2u' : 'u32',
+      ...(isSum && { more: stored }),
+      dx: `mut ${stored}`,
+    },
     {
       blocks: 'u32',
       pieces: 'u32',
@@ -86,8 +98,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) all: vec3u
       for (var oy = firstY; oy < endY; oy++) {
         for (var ox = firstX; ox < endX; ox++) {
           let at = ((image * p.oh + oy) * p.ow + ox) * p.c + channel;
-          let places = argmax[at]; let slope = dy[at];
-          ${all.map((lane) => `if (${place(lane)} == own${lane}) { sum${lane} = sum${lane} + ${columnValue('slope', lane, dtype, lanes)}; }`).join(' ')}
+          let places = argmax[at]; let slope = dy[at]; ${isSum ? 'let other = more[at];' : ''}
+          ${all.map((lane) => `if (${place(lane)} == own${lane}) { sum${lane} = sum${lane} + ${slope(lane)}; }`).join(' ')}
         }
       }
       dx[row * p.words + i] = ${columnStore(

@@ -1,7 +1,7 @@
 import { provideCudaForms } from '../kernels/cuda-forms.ts';
 import { coreAttentionCall } from './attention-call.ts';
 import { coreProduct } from './core-product.ts';
-import { padLines } from './pad-lines.ts';
+import { filledUp } from './filled-images.ts';
 import { paddedProduct } from './padded-product.ts';
 import { coreRecurrent } from './recurrent.ts';
 import { sideBySide } from './side-by-side.ts';
@@ -11,7 +11,7 @@ export function serveCuda(): void {
   provideCudaForms({
     product: coreProduct,
     paddedProduct,
-    padLines,
+    filledUp,
     attention: coreAttentionCall,
     recurrent: coreRecurrent,
     sideBySide,

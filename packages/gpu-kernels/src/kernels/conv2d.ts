@@ -1,7 +1,5 @@
 // Convolutions as matrix products whose factors are read from images as they are needed; each group is a product of its own.
-import { isHalf, list, type NumericDType } from '@eagre/backend';
-import { pitchOf } from '../cuda/pad-lines.ts';
-import { CHUNK_BYTES, lanesOf } from '../cuda/tensor-cores.ts';
+import { list, type NumericDType } from '@eagre/backend';
 import { cudaForms } from './cuda-forms.ts';
 import {
   type Call,
@@ -10,8 +8,6 @@ import {
   type GpuKernels,
   type Lowered,
   lowered,
-  perCapability,
-  TEMPORARY,
   type TensorInfo,
 } from './kernel.ts';
 import { fill } from './moves.ts';
@@ -19,7 +15,7 @@ import { matrixDispatch, productDispatch } from './product.ts';
 import type { Along, Product, ProductSizes, Value } from './product-factors.ts';
 import { floats } from './scalar-program.ts';
 
-interface Geometry {
+export interface Geometry {
   /** The parameters of the kernels, by name; all are u32. */
   readonly params: Readonly<Record<string, number>>;
   readonly strides: readonly number[];
@@ -87,51 +83,28 @@ const taps: Along = {
 
 const patch = { buffer: 'x', within: ['p.h', 'p.w'] } as const;
 
-/** Elements that are copied one by one: fewer take less time than to fill the channels up first, and so do those of a filter whose taps fill no tile. */
-const LEAST_FILLED = 2 ** 16;
-const LEAST_FILLED_DEPTH = 128;
+/** Makes the dispatch of a convolution; of a filled up image, the number of that is told, and the bytes of the temporary that stay as they are. */
+export type Make = (g: Geometry, filled?: number, kept?: number) => Dispatch | undefined;
 
-/**
- * The same for tensor cores where the channels are no whole chunks, as those of photographs: they read a copy of the image, in which zeros fill them up.
- * @param make the dispatch for a geometry of an image of more channels, of which the filter has `filterIn`.
- */
-function filledUp(
-  image: TensorInfo,
-  number: number,
-  g: Geometry,
-  make: (g: Geometry, kept: number) => Dispatch | undefined,
-): Dispatch['cuda'] {
-  const { dtype, size } = image;
-  const { groups, inputs, taps: count, pixels: rows } = g;
-  const forms = cudaForms();
-  if (forms === undefined || groups > 1 || (dtype !== 'float32' && !isHalf(dtype))) return undefined;
-  const depth = count * inputs;
-  if (depth < LEAST_FILLED_DEPTH || rows * depth < LEAST_FILLED) return undefined;
-  const channels = pitchOf(dtype, inputs);
-  const lines = size / inputs;
-  const bytes = (CHUNK_BYTES * lines * channels) / lanesOf(dtype);
-  if (channels === inputs || bytes >= 2 ** 31) return undefined;
-  const params = { ...g.params, c: channels, groupIn: channels, filterIn: inputs };
-  const cuda = make({ ...g, params, inputs: channels, isProduct: false }, bytes)?.cuda;
-  const copy = forms.padLines(dtype, [number, TEMPORARY], { from: 0, lines, run: inputs });
-  return (
-    cuda &&
-    perCapability((capability) => {
-      const made = cuda(capability);
-      return made && { ...made, dispatches: [copy, ...made.dispatches] };
-    })
-  );
+/** A convolution as products of a geometry. */
+export interface Convolution {
+  readonly geometry: Geometry;
+  readonly make: Make;
 }
 
-function withFilled(dispatch: Dispatch | undefined, cuda: Dispatch['cuda']): Lowered | undefined {
+type Given = Pick<Call, 'inputs' | 'outputs' | 'attrs'>;
+
+function lowerFilled(x: TensorInfo, { geometry, make }: Convolution): Lowered | undefined {
+  const dispatch = make(geometry);
+  const cuda = cudaForms()?.filledUp(x, geometry, make);
   return dispatch && lowered(cuda === undefined ? dispatch : { ...dispatch, cuda, prefersCuda: true });
 }
 
-function forward({ inputs: [x, filter, bias], outputs: [y], attrs }: Call): Lowered | undefined {
-  if (!fits(x, filter, y) || y.size === 0) return undefined;
-  const operands = bias === undefined ? [0, 1, 2] : [0, 1, 2, 3];
+/** `Conv2D`. */
+export function ofForward({ inputs: [x, filter, bias], outputs: [y], attrs }: Given): Convolution {
+  const operands = bias === undefined ? [1, 2] : [1, 2, 3];
   const columns: Along = { at: 'batch * p.groupOut + column' };
-  const make = (g: Geometry, isFilled: boolean, kept: number): Dispatch | undefined =>
+  const make: Make = (g, filled, kept) =>
     dispatchOf(
       g,
       {
@@ -143,30 +116,32 @@ function forward({ inputs: [x, filter, bias], outputs: [y], attrs }: Call): Lowe
           side: columns,
           inner: 'side',
           run: g.outputs,
-          ...(isFilled
-            ? {
+          ...(filled === undefined
+            ? { deep: { at: 'deep * p.o' } }
+            : {
                 deep: {
                   digits: [['channel', 'p.groupIn'], ['tap']],
                   coordinates: ['channel'],
                   at: '(tap * p.filterIn + channel) * p.o',
                 },
                 within: ['p.filterIn'],
-              }
-            : { deep: { at: 'deep * p.o' } }),
+              }),
         },
         at: 'row * p.o + batch * p.groupOut',
         biasAt: bias && columns.at,
         activation: attrs.activation as number,
       },
-      isFilled ? [TEMPORARY, ...operands.slice(1)] : operands,
+      [filled ?? 0, ...operands],
       [g.groups, g.pixels, g.outputs, g.taps * g.inputs],
       kept,
     );
-  const geometry = geometryOf(x, filter, y, attrs);
-  return withFilled(
-    make(geometry, false, 0),
-    filledUp(x, 0, geometry, (g, kept) => make(g, true, kept)),
-  );
+  return { geometry: geometryOf(x, filter, y, attrs), make };
+}
+
+function forward(call: Call): Lowered | undefined {
+  const { inputs, outputs } = call;
+  if (!fits(inputs[0], inputs[1], outputs[0]) || outputs[0].size === 0) return undefined;
+  return lowerFilled(inputs[0], ofForward(call));
 }
 
 /** Values of `batch` of an image's gradient where strides are 1: all pixels see all taps. */
@@ -297,10 +272,9 @@ function inputGradient({ inputs: [filter, dy], outputs: [dx], attrs }: Call): Lo
   return dispatch && lowered(dispatch);
 }
 
-function filterGradient({ inputs: [x, dy], outputs: [df], attrs }: Call): Lowered | undefined {
-  if (!fits(x, dy, df) || df.size === 0) return undefined;
-  if (dy.size === 0 || x.size === 0) return lowered(fill(2, df, 0));
-  const make = (g: Geometry, isFilled: boolean, kept: number): Dispatch | undefined =>
+/** `Conv2DBackpropFilter`. */
+export function ofFilterGradient({ inputs: [x, dy], outputs: [df], attrs }: Given): Convolution {
+  const make: Make = (g, filled, kept) =>
     dispatchOf(
       g,
       {
@@ -314,23 +288,29 @@ function filterGradient({ inputs: [x, dy], outputs: [df], attrs }: Call): Lowere
           inner: 'side',
           run: g.outputs,
         },
-        ...(isFilled
-          ? {
+        ...(filled === undefined
+          ? { at: 'row * p.o + batch * p.groupOut' }
+          : {
               row: [['channel', 'p.groupIn'], ['tap']],
               stores: 'channel < p.filterIn',
               at: '(tap * p.filterIn + channel) * p.o',
-            }
-          : { at: 'row * p.o + batch * p.groupOut' }),
+            }),
       },
-      isFilled ? [TEMPORARY, 1, 2] : [0, 1, 2],
+      [filled ?? 0, 1, 2],
       [g.groups, g.taps * g.inputs, g.outputs, g.pixels],
       kept,
     );
-  const geometry = geometryOf(x, df, dy, attrs);
-  return withFilled(
-    make(geometry, false, 0),
-    filledUp(x, 0, geometry, (g, kept) => make(g, true, kept)),
-  );
+  return { geometry: geometryOf(x, df, dy, attrs), make };
+}
+
+function filterGradient(call: Call): Lowered | undefined {
+  const {
+    inputs: [x, dy],
+    outputs: [df],
+  } = call;
+  if (!fits(x, dy, df) || df.size === 0) return undefined;
+  if (dy.size === 0 || x.size === 0) return lowered(fill(2, df, 0));
+  return lowerFilled(x, ofFilterGradient(call));
 }
 
 export const kernels: GpuKernels = {

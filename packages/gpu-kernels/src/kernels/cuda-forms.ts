@@ -2,7 +2,7 @@
 // Types in a circle: what they make is made of what the kernels for all GPUs are made of, which ask for it.
 import type { coreAttentionCall } from '../cuda/attention-call.ts';
 import type { coreProduct } from '../cuda/core-product.ts';
-import type { padLines } from '../cuda/pad-lines.ts';
+import type { filledUp } from '../cuda/filled-images.ts';
 import type { paddedProduct } from '../cuda/padded-product.ts';
 import type { coreRecurrent } from '../cuda/recurrent.ts';
 import type { sideBySide } from '../cuda/side-by-side.ts';
@@ -11,7 +11,7 @@ import type { sideBySide } from '../cuda/side-by-side.ts';
 export interface CudaForms {
   readonly product: typeof coreProduct;
   readonly paddedProduct: typeof paddedProduct;
-  readonly padLines: typeof padLines;
+  readonly filledUp: typeof filledUp;
   readonly attention: typeof coreAttentionCall;
   readonly recurrent: typeof coreRecurrent;
   readonly sideBySide: typeof sideBySide;

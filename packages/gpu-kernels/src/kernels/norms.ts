@@ -393,10 +393,10 @@ function along(name: string, { dtype }: TensorInfo, x: DType, lanes: 1 | 2): Alo
   };
 }
 
-/** Of layers, and of root mean squares, where nothing is subtracted. Where x has 16 bits, all but y may be of float32. @param summed whether x is the rounded sum of the first two inputs, and the first output. */
+/** Of layers, and of root mean squares, where nothing is subtracted. Where x has 16 bits, all but y may be of float32. @param sum statements that make x, the first output, of the first two inputs, `a` and `b`. */
 export function rowNorm(
   centered: boolean,
-  summed = false,
+  sum?: (value: (name: string, k: number, lane: number) => string, lanes: 1 | 2, dtype: DType) => string,
 ): (call: Pick<Call, 'inputs' | 'outputs' | 'attrs'>) => Lowered | undefined {
   return ({ inputs, outputs, attrs }) => {
     const [x] = inputs;
@@ -417,31 +417,21 @@ export function rowNorm(
     const from = (k: number, lane: number): string => `(${value('x', k, lane)} - center)`;
     const [gamma, beta] = ['gamma', 'beta'].map((name, i) =>
       (i === 0 ? scaled : shifted)
-        ? along(name, inputs[(summed ? 2 : 1) + (i === 0 || !scaled ? 0 : 1)], x.dtype, lanes)
+        ? along(name, inputs[(sum ? 2 : 1) + (i === 0 || !scaled ? 0 : 1)], x.dtype, lanes)
         : undefined,
     );
     const across = acrossRow(n / lanes);
-    const added = (k: number): string =>
-      `let x${k} = ${columnStore(
-        all.map((lane) => rounded(`${value('a', k, lane)} + ${value('b', k, lane)}`, x.dtype)),
-        x.dtype,
-      )}; x[base + i${k}] = x${k};`;
-    // A thread reads later what it wrote itself.
-    const make = eachOf(
-      (k) => `let a${k} = a[base + i${k}]; let b${k} = b[base + i${k}];`,
-      (many) => many.map(added).join(' '),
-    );
     const program = perRow(
       {
-        ...(summed ? { a: stored, b: stored } : { x: stored }),
+        ...(sum ? { a: stored, b: stored } : { x: stored }),
         ...(gamma && { gamma: gamma.type }),
         ...(beta && { beta: beta.type }),
-        ...(summed && { x: `mut ${stored}` }),
+        ...(sum && { x: `mut ${stored}` }),
         y: `mut ${stored}`,
         ...ofFloats(rstd.dtype, { ...(centered ? { mean: 'mut f32' } : {}), rstd: 'mut f32' }),
       },
       { epsilon: 'f32' },
-      `let base = row * p.n; let size = f32(p.n * ${lanes}u); ${summed ? make : ''}
+      `let base = row * p.n; let size = f32(p.n * ${lanes}u); ${sum?.(value, lanes, x.dtype) ?? ''}
       ${centered ? `${sums((k, lane) => value('x', k, lane))} ${combined('level')} let center = level / size;` : 'let center = 0.0;'}
       ${sums((k, lane) => `${from(k, lane)} * ${from(k, lane)}`)} ${combined('square')}
       let inverse = fRsqrt(square / size + p.epsilon);
