@@ -5,7 +5,20 @@ import { statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { elementwiseKernel, gpuKernel, runsOn, serveCuda } from '@eagre/gpu-kernels';
+import {
+  activatedBatchNorm,
+  activatedBatchNormGrad,
+  elementwiseKernel,
+  gpuKernel,
+  joinedSums,
+  rowNorm,
+  rowNormGrad,
+  runsOn,
+  serveCuda,
+  summedColumns,
+  summedLayerNorm,
+  windowedMaxPoolGrad,
+} from '@eagre/gpu-kernels';
 import { called, loadCudaAddon } from '../../packages/backend-cuda/src/addon.ts';
 import { keyOfText, packKernels } from '../../packages/backend-cuda/src/kernel-archive.ts';
 import { textOf } from '../../packages/backend-cuda/src/kernels.ts';
@@ -90,11 +103,70 @@ function largeProducts() {
   return { programs, functions: [] };
 }
 
+/** What plans of traced functions call instead of several kernels, in few sizes: programs do not depend on these. */
+function tailoredCalls() {
+  const programs = new Set();
+  const info = (dtype, ...shape) => ({ dtype, shape, size: shape.reduce((a, b) => a * b, 1) });
+  const add = (made) => {
+    for (const { program } of made?.dispatches ?? []) programs.add(program);
+  };
+  const epsilon = 1e-3;
+  // Of few rows there is nothing to merge.
+  for (const dtype of ['bfloat16', 'float32'])
+    for (const inner of dtype === 'float32' ? [64] : [64, 63])
+      for (const n of [16, 4096]) {
+        const x = info(dtype, n, inner);
+        const vector = info('float32', inner);
+        for (const [hasRelu, more] of [
+          [false, []],
+          [true, []],
+          [false, [x]],
+          [true, [x]],
+        ])
+          add(activatedBatchNorm([x, vector, vector, ...more], epsilon, hasRelu));
+        for (const through of ['all', 'offset', 'y', 'sum'])
+          add(activatedBatchNormGrad([x, x, vector, vector, vector, x, x], epsilon, through));
+        add(summedColumns(x, inner));
+        const pooled = info(dtype, 1, 8, 8, inner);
+        for (const [size, padding] of [
+          [2, 0],
+          [3, 1],
+        ])
+          for (const sum of [[], [pooled]]) {
+            const attrs = { window: [size, size], strides: [2, 2], padding: Array(4).fill(padding) };
+            add(
+              windowedMaxPoolGrad(
+                [pooled, info('int32', ...pooled.shape), ...sum],
+                info(dtype, 1, 16, 16, inner),
+                attrs,
+              ),
+            );
+          }
+      }
+  for (const width of [512, 1024, 2048, 4096]) {
+    const x = info('bfloat16', 4096, width);
+    const [vector, row] = [info('float32', width), info('float32', 4096)];
+    const attrs = { epsilon, scaled: true, shifted: true };
+    add(rowNorm(true)({ inputs: [x, vector, vector], outputs: [x, row, row], attrs }));
+    add(summedLayerNorm({ inputs: [x, x, vector, vector], outputs: [x, x, row, row], attrs }));
+    for (const more of [[], [x]])
+      add(
+        rowNormGrad(
+          true,
+          more.length > 0 ? 'more' : '',
+          joinedSums,
+        )({ inputs: [x, x, row, row, vector, ...more], outputs: [x, vector, vector] }),
+      );
+  }
+  return { programs, functions: [] };
+}
+
 /** All programs, by their texts. */
 function texts() {
   const found = new Map();
   const add = (program) => found.set(textOf(program), program);
   for (const record of [
+    tailoredCalls,
     largeProducts,
     recordAttention,
     recordProducts,
