@@ -2,8 +2,8 @@
 // Not in core: what may load modules late keeps indexes of other packages in bundles that are not split.
 import { preferredBackend } from '@eagre/backend';
 import { openLater } from '@eagre/backend-wasm/later';
-import type { Variable } from '@eagre/core';
-import { context } from '@eagre/core/internal';
+import type { NamedFunction, Variable } from '@eagre/core';
+import { context, defineFunction } from '@eagre/core/internal';
 
 let opening: Promise<unknown> | undefined;
 
@@ -19,7 +19,14 @@ const isWithout = (): boolean => context.backend === null && preferredBackend().
  *     import * as tf from 'eagre';
  *     await tf.ready();
  */
-export async function ready(): Promise<void> {
+export const ready: NamedFunction<[], [], unknown, Promise<void>> = /* @__PURE__ */ defineFunction(
+  'tf.ready',
+  {},
+  {},
+  open,
+);
+
+async function open(): Promise<void> {
   if (openLater === undefined || !isWithout()) return;
   opening ??= openLater().then(({ backend }) => {
     if (backend !== undefined && isWithout())
@@ -33,7 +40,7 @@ export async function ready(): Promise<void> {
 /** @internal As `ready`; variables of kernels in JavaScript are moved to those of WebAssembly. */
 export async function readyFor(variables: () => Iterable<Variable>): Promise<void> {
   if (openLater === undefined || context.backend !== null) return;
-  await ready();
+  await open();
   const backend = preferredBackend();
   if (backend.name !== 'wasm') return;
   for (const variable of variables()) if (variable.backend.name === 'js') variable.moveTo(backend);
