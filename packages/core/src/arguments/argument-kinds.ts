@@ -101,7 +101,7 @@ function areNumbers(list: readonly unknown[]): boolean {
 }
 
 /** One integer. */
-export const integer: Kind = { read: integerOf };
+export const integer: { readonly read: typeof integerOf } = { read: integerOf };
 /** A list of integers. */
 export const integers: Kind = { read: readIntegers };
 /** A list of sizes, some of which may not be known: see `dimsOf`. */

@@ -19,7 +19,7 @@ import { gatherNdRagged, gatherRagged } from './gathering.ts';
 import { expandDims, join, reverse, squeeze, tile } from './joining.ts';
 import { checkSameRows, countFrom, partitions, split } from './pieces.ts';
 import { matmul } from './products.ts';
-import { isRagged, type RaggedOrDense, raggedAxis, toRaggedOrDense } from './ragged-base.ts';
+import { integerFrom, isRagged, type RaggedOrDense, raggedAxis, toRaggedOrDense } from './ragged-base.ts';
 import type { RaggedTensor } from './ragged-tensor.ts';
 import { isReduction, reduce, segments } from './reducing.ts';
 import { countsOfRows, cumsum, softmax } from './row-ops.ts';
@@ -28,15 +28,13 @@ import { rowCount, type SplitsDType } from './row-partition.ts';
 type Options = Readonly<Record<string, unknown>>;
 type Handler = (call: Call, ...values: readonly unknown[]) => unknown;
 
-const listedIntegers = (value: unknown): number[] =>
-  (Array.isArray(value) ? value : [value]).map((v: unknown) => {
-    if (isComposite(v)) throw new InvalidArgumentError(`axes must be integers, got ${shown(v)}`);
-    return Number(typeof v === 'object' ? (v as Tensor).item() : v);
-  });
+const listedIntegers = (value: unknown, what: string, op: string): number[] =>
+  (Array.isArray(value) ? value : [value]).map((v: unknown) => integerFrom(v, what, op));
 
 const handlers: Readonly<Record<string, Handler>> = {
-  concat: (_, list, axis = 0) => join(allOf(list, 'ConcatV2'), Number(axis), false, 'ConcatV2'),
-  stack: (_, list, axis = 0) => join(allOf(list, 'Pack'), Number(axis), true, 'Pack'),
+  concat: (_, list, axis = 0) =>
+    join(allOf(list, 'ConcatV2'), integerFrom(axis, 'axis', 'ConcatV2'), false, 'ConcatV2'),
+  stack: (_, list, axis = 0) => join(allOf(list, 'Pack'), integerFrom(axis, 'axis', 'Pack'), true, 'Pack'),
   addN: (call, list) => elementwise(allOf(list, 'AddN'), (...flat) => call.run([flat]) as Tensor, 'AddN'),
   'strings.join'(call, list, ...rest) {
     const all = allOf(list, 'StringJoin');
@@ -80,7 +78,7 @@ const handlers: Readonly<Record<string, Handler>> = {
   oneHot(call, given, depth) {
     const x = ragged(given, 'indices');
     const { axis = -1, ...options } = call.options;
-    const a = raggedAxis(Number(axis), x.rank + 1, 'OneHot');
+    const a = raggedAxis(integerFrom(axis, 'axis', 'OneHot'), x.rank + 1, 'OneHot');
     if (a <= x.raggedRank)
       throw new InvalidArgumentError(
         `axis must be behind the ${x.raggedRank} ragged ones, got ${String(axis)}`,
@@ -126,6 +124,8 @@ const handlers: Readonly<Record<string, Handler>> = {
       Array.isArray(multiples)
         ? multiples
         : Array.from(toTensor(multiples as TensorLike).data() as ArrayLike<number>, Number),
+      'multiples',
+      'Tile',
     );
     if (list.length !== (x as RaggedTensor).rank)
       throw new InvalidArgumentError(
@@ -134,16 +134,18 @@ const handlers: Readonly<Record<string, Handler>> = {
       );
     return tile(x as RaggedTensor, list);
   },
-  expandDims: (_, x, axis) => expandDims(ragged(x, 'expandDims'), Number(axis)),
+  expandDims: (_, x, axis) => expandDims(ragged(x, 'expandDims'), integerFrom(axis, 'axis', 'ExpandDims')),
   squeeze(_, x, axis = null) {
     if (axis === null)
       throw new InvalidArgumentError('the axes to squeeze of a ragged tensor must be given', 'Squeeze');
-    return squeeze(x as RaggedTensor, listedIntegers(axis));
+    return squeeze(x as RaggedTensor, listedIntegers(axis, 'axis', 'Squeeze'));
   },
   reverse: (_, x, axis) =>
     reverse(
       x as RaggedTensor,
-      listedIntegers(axis).map((a) => raggedAxis(a, (x as RaggedTensor).rank, 'ReverseV2')),
+      listedIntegers(axis, 'axis', 'ReverseV2').map((a) =>
+        raggedAxis(a, (x as RaggedTensor).rank, 'ReverseV2'),
+      ),
     ),
   size: (_, x) => constant((x as RaggedTensor).flatValues.size, 'int32'),
   shapeOf({ options }, x) {
@@ -151,8 +153,9 @@ const handlers: Readonly<Record<string, Handler>> = {
     return DynamicRaggedShape.fromTensor(ragged(x, 'x'), { dtype });
   },
   rank: (_, x) => constant((x as RaggedTensor).rank, 'int32'),
-  softmax: (_, x, axis = -1) => softmax(x as RaggedTensor, Number(axis)),
-  cumsum: ({ options }, x, axis = 0) => cumsum(x as RaggedTensor, Number(axis), options),
+  softmax: (_, x, axis = -1) => softmax(x as RaggedTensor, integerFrom(axis, 'axis', 'Softmax')),
+  cumsum: ({ options }, x, axis = 0) =>
+    cumsum(x as RaggedTensor, integerFrom(axis, 'axis', 'Cumsum'), options),
 };
 
 /** The first argument, which is to be the ragged one. @throws InvalidArgumentError for another. */
@@ -222,7 +225,8 @@ export function dispatchRagged(call: Call): unknown {
 
 function axesOf(axis: unknown): number | readonly number[] | null {
   if (axis === undefined || axis === null) return null;
-  return Array.isArray(axis) ? listedIntegers(axis) : (listedIntegers(axis)[0] as number);
+  const op = 'RaggedReduce';
+  return Array.isArray(axis) ? listedIntegers(axis, 'axis', op) : integerFrom(axis, 'axis', op);
 }
 
 /** The tensors among the arguments broadcast; bare numbers and options are for all elements. */

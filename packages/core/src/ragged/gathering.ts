@@ -14,6 +14,7 @@ import type { Tensor } from '../tensor/tensor.ts';
 import { gatherRows } from './indexing.ts';
 import { expandDims, inRows, splitsDTypeOf } from './joining.ts';
 import {
+  integerFrom,
   isRagged,
   makeRagged,
   outerSize,
@@ -40,7 +41,8 @@ export function gatherRagged(
 ): RaggedOrDense {
   const p = toRaggedOrDense(params as TensorLike);
   const i = toRaggedOrDense(indices as TensorLike, 'int64');
-  const batch = Number(batchDims ?? 0) < 0 ? Number(batchDims) + i.rank : Number(batchDims ?? 0);
+  const given = integerFrom(batchDims ?? 0, 'batchDims', 'GatherV2');
+  const batch = given < 0 ? given + i.rank : given;
   const a = axis === undefined || axis === null ? batch : raggedAxis(axis, p.rank, 'GatherV2');
   if (batch < 0 || batch > i.rank || batch >= p.rank)
     throw new InvalidArgumentError(

@@ -1,6 +1,6 @@
 // Concatenation, stacking, tiling and other changes of the rows of ragged tensors.
 
-import { InvalidArgumentError } from '@eagre/backend';
+import { InvalidArgumentError, ResourceExhaustedError } from '@eagre/backend';
 import { checkValues, integersOf } from '../dispatch/checked-values.ts';
 import { onesLike } from '../ops/array/creation.ts';
 import { concat, stack } from '../ops/array/join.ts';
@@ -167,11 +167,19 @@ function beside(rows: readonly RaggedTensor[], stacking: boolean, op: string): R
   return makeRagged(mixed.values, concat([constant([0], dtype), ends], 0));
 }
 
+/** How often columns are repeated: the parts that make a row are listed. */
+const MOST_COPIES = 2 ** 24;
+
 /** Repeats a ragged tensor along its axes. */
 export function tile(x: RaggedOrDense, multiples: readonly number[]): RaggedOrDense {
   if (multiples.every((m) => m === 1)) return x;
   if (!isRagged(x)) return x.tile(multiples);
   const [rows, columns, ...rest] = multiples as readonly [number, number, ...number[]];
+  if (columns > MOST_COPIES)
+    throw new ResourceExhaustedError(
+      `rows cannot be repeated ${columns} times, at most ${MOST_COPIES}`,
+      'Tile',
+    );
   const inner = makeRagged(tile(x.values, [1, ...rest]), x.rowSplits, x.uniformRowLength);
   const n = rowCount(x.rowSplits);
   const dtype = x.rowSplits.dtype as SplitsDType;

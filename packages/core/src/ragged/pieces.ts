@@ -67,7 +67,9 @@ function sizesOf(given: Sizes, n: Dim, axis: number): Dim[] {
     if (!Number.isInteger(given) || given < 1 || differs(modDims(n, given), 0)) fail();
     return new Array<Dim>(given).fill(floorDivDims(n, given));
   }
-  const sizes = knownIntegers(toTensor(given as TensorLike, 'int32'));
+  const listed = toTensor(given as TensorLike, 'int32');
+  if (listed.dtype !== 'int32' && listed.dtype !== 'int64') fail();
+  const sizes = knownIntegers(listed);
   if (sizes === null) throw new UnimplementedError('sizes of pieces that only a run knows', 'RaggedSplit');
   const total = sizes.reduce((sum, size) => (size < 0 ? fail() : sum + size), 0);
   if (differs(total, n)) fail();

@@ -1,5 +1,7 @@
 // Types in a circle: what this file makes are ragged tensors, whose class extends the one here.
 import { type DType, InvalidArgumentError, UnimplementedError } from '@eagre/backend';
+import { integer } from '../arguments/argument-kinds.ts';
+import { shown } from '../arguments/checks.ts';
 import { CompositeTensor, type Printed } from '../composite/composite.ts';
 import { concat } from '../ops/array/join.ts';
 import { asString } from '../ops/strings/convert.ts';
@@ -306,6 +308,14 @@ export function zeroOf(dtype: DType): Tensor {
 export function checkSplitsDType(dtype: unknown, op: string): asserts dtype is SplitsDType {
   if (dtype !== 'int32' && dtype !== 'int64')
     throw new InvalidArgumentError(`the dtype of rowSplits must be int32 or int64, got ${String(dtype)}`, op);
+}
+
+/** An integer that is given as one, or by a tensor. @throws InvalidArgumentError for anything else */
+export function integerFrom(value: unknown, what: string, op: string): number {
+  const n = integer.read(value, what, op);
+  if (typeof n !== 'number' || !Number.isInteger(n))
+    throw new InvalidArgumentError(`${what} must be an integer, got ${shown(n)}`, op);
+  return n;
 }
 
 /** An axis of a ragged tensor, counted from the front. */
