@@ -135,7 +135,7 @@ const forTests = [
 const apps = {
   consumers: ['testing'],
   examples: ['eagre'],
-  playground: ['eagre', 'backend-webgpu'],
+  playground: ['eagre', 'backend-wasm', 'backend-webgpu'],
   bench: Object.keys(permitted),
 };
 

@@ -1,4 +1,5 @@
 // Trains a network on digits, by the backend that a visitor chooses, while the page stays alive.
+import { openWasm } from '@eagre/backend-wasm/open';
 import { webgpuBackend, webgpuUnavailable } from '@eagre/backend-webgpu';
 import * as tf from 'eagre';
 import { type Digits, learn, load, SIDE } from './digits.ts';
@@ -16,7 +17,7 @@ const LOOK = 10;
 const WARM = 10;
 const [COLUMNS, ROWS] = [12, 10];
 
-type Choice = 'js' | 'webgpu';
+type Choice = 'processor' | 'webgpu';
 
 /** What training has come to, for the page's test. */
 export interface Trained {
@@ -41,8 +42,7 @@ let current = 0;
 async function train(digits: Digits, backend: Choice): Promise<void> {
   const run = ++current;
   globalThis.trained = undefined;
-  // In browsers the processor is that of the backend js.
-  const on = <T>(fn: () => T): T => tf.device(backend === 'js' ? '/cpu:0' : '/gpu:0', fn);
+  const on = <T>(fn: () => T): T => tf.device(backend === 'processor' ? '/cpu:0' : '/gpu:0', fn);
   const learning = on(() => learn(digits, BATCH));
   const losses: number[] = [];
   let [longest, frames, began, device] = [0, 0, 0, ''];
@@ -60,8 +60,8 @@ async function train(digits: Digits, backend: Choice): Promise<void> {
     const loss = on(() => learning.step());
     device = loss.device;
     if (step % LOOK !== 0 && step !== STEPS) {
-      // Kernels in TypeScript take their time: the page is not to wait for several of them.
-      if (backend === 'js') await frame();
+      // A step takes its time here: the page is not to wait for several of them.
+      if (backend === 'processor') await frame();
       continue;
     }
     losses.push(Number((await loss.read())[0]));
@@ -105,8 +105,14 @@ function tell(problem: unknown): void {
 
 try {
   say('webgpu-name', webgpuBackend?.description ?? (webgpuUnavailable as string));
+  // With a GPU nothing else opens them.
+  const { name, description } = await openWasm().catch((error: unknown) => {
+    console.warn(error);
+    return tf.device('/cpu:0', () => tf.zeros([1])).backend;
+  });
+  say('processor-name', `${name}: ${description}`);
   const digits = await load();
-  const chosen: Choice = webgpuBackend === undefined ? 'js' : 'webgpu';
+  const chosen: Choice = webgpuBackend === undefined ? 'processor' : 'webgpu';
   for (const input of document.querySelectorAll<HTMLInputElement>('input[name=backend]')) {
     input.disabled = input.value === 'webgpu' && webgpuBackend === undefined;
     input.checked = input.value === chosen;

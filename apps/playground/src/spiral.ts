@@ -1,6 +1,9 @@
 // Points on three arms of a spiral, and a network that learns to tell them apart.
 import * as tf from 'eagre';
 
+// Before any tensor is made.
+await tf.ready();
+
 export const ARMS = 3;
 const POINTS = 110;
 
