@@ -106,11 +106,11 @@ function tell(problem: unknown): void {
 try {
   say('webgpu-name', webgpuBackend?.description ?? (webgpuUnavailable as string));
   // With a GPU nothing else opens them.
-  const { name, description } = await openWasm().catch((error: unknown) => {
+  const { description } = await openWasm().catch((error: unknown) => {
     console.warn(error);
     return tf.device('/cpu:0', () => tf.zeros([1])).backend;
   });
-  say('processor-name', `${name}: ${description}`);
+  say('processor-name', description);
   const digits = await load();
   const chosen: Choice = webgpuBackend === undefined ? 'processor' : 'webgpu';
   for (const input of document.querySelectorAll<HTMLInputElement>('input[name=backend]')) {
