@@ -5,7 +5,8 @@ import { type Dim, floorDivDims, mulDims } from '../shapes/dim.ts';
 import { differs, hostDims } from '../shapes/sizes.ts';
 import { constant } from '../tensor/constant.ts';
 import type { TensorLike } from '../tensor/convert.ts';
-import type { Tensor } from '../tensor/tensor.ts';
+import { Tensor } from '../tensor/tensor.ts';
+import { integerFrom } from './ragged-base.ts';
 import {
   checkIds,
   checkSplits,
@@ -71,9 +72,9 @@ export function fromUniformRowLength(
   return { splits: uniformSplits(rows, length, dtype), length };
 }
 
-function sizeFrom(value: number | Tensor, what: string, op: string): number {
-  const n = typeof value === 'object' ? (hostDims(value, what, op)[0] as number) : Number(value);
-  if (typeof n === 'number' && (!Number.isInteger(n) || n < 0))
-    throw new InvalidArgumentError(`${what} must be an integer of at least 0, got ${String(value)}`, op);
-  return n;
+function sizeFrom(value: unknown, what: string, op: string): number {
+  const [n] = value instanceof Tensor ? hostDims(value, what, op) : [integerFrom(value, what, op)];
+  if (typeof n === 'number' && n < 0)
+    throw new InvalidArgumentError(`${what} must be an integer of at least 0, got ${n}`, op);
+  return n as number;
 }

@@ -20,9 +20,18 @@ import { unique } from '../ops/array/order.ts';
 import { isRising } from '../ops/array/rising.ts';
 import { isRagged, type RaggedOrDense } from '../ragged/ragged-base.ts';
 import { checkSame, countTo, sizeScalar } from '../ragged/row-partition.ts';
-import { addDims, type Dim, floorDivDims, maxDims, minDims, mulDims, subDims } from '../shapes/dim.ts';
+import {
+  addDims,
+  type Dim,
+  type Dims,
+  floorDivDims,
+  maxDims,
+  minDims,
+  mulDims,
+  subDims,
+} from '../shapes/dim.ts';
 import { dims, toShape } from '../shapes/dims.ts';
-import { checkShape } from '../shapes/shape.ts';
+import { checkList, checkShape, type Shape } from '../shapes/shape.ts';
 import { knownDim } from '../shapes/shape-env.ts';
 import { differs, hostDims } from '../shapes/sizes.ts';
 import { constant } from '../tensor/constant.ts';
@@ -120,6 +129,15 @@ export const eye: NamedFunction<
 
 // ---- shapes
 
+/** @throws InvalidArgumentError for what is no list of integers */
+function sizesOf(given: readonly number[], what: string, op: string): Dims {
+  const sizes = dims({ shape: checkList(given, what, op) as Shape });
+  for (const d of sizes)
+    if (typeof d === 'number' && !Number.isInteger(d))
+      throw new InvalidArgumentError(`${what} must be a list of integers, got ${shown(d)}`, op);
+  return sizes;
+}
+
 /** Adds an axis of size 1, last unless given. */
 export const expandDims: NamedFunction<
   [spInput: SparseTensor, axis?: IntegerLike | null],
@@ -156,7 +174,7 @@ export const reshape: NamedFunction<
     const op = 'sparse.reshape';
     const x = sparse(spInput, 'spInput', op);
     const total = x.sizes.reduce(mulDims, 1);
-    const wanted = dims({ shape });
+    const wanted = sizesOf(shape, 'shape', op);
     const known = wanted.filter((d) => d !== -1).reduce(mulDims, 1);
     if (wanted.filter((d) => d === -1).length > 1)
       throw new InvalidArgumentError('only one size may be -1', op);
@@ -188,7 +206,7 @@ export const resetShape: NamedFunction<
       const most = denseConcat([none, x.indices], 0).max(0).add(int64(1));
       return x.with({ sizes: hostDims(most, 'indices', op) });
     }
-    const sizes = dims({ shape: newShape });
+    const sizes = sizesOf(newShape, 'newShape', op);
     if (sizes.length !== x.rank)
       throw new InvalidArgumentError(`newShape has ${sizes.length} sizes, expected ${x.rank}`, op);
     sizes.forEach((d, i) => {
@@ -283,12 +301,13 @@ export const slice: NamedFunction<
   { spInput: kind.asIs, start: kind.shape, size: kind.shape },
   {},
   (spInput, start: readonly number[], size: readonly number[]) => {
-    const x = sparse(spInput, 'spInput', 'sparse.slice');
-    const wanted = dims({ shape: size });
+    const op = 'sparse.slice';
+    const x = sparse(spInput, 'spInput', op);
+    const wanted = sizesOf(size, 'size', op);
     for (const d of wanted)
       if (typeof d === 'number' && d < 0)
-        throw new InvalidArgumentError(`size must not be negative, got ${d}`, 'sparse.slice');
-    return block(x, dims({ shape: start }), wanted);
+        throw new InvalidArgumentError(`size must not be negative, got ${d}`, op);
+    return block(x, sizesOf(start, 'start', op), wanted);
   },
 );
 

@@ -1,4 +1,4 @@
-// Integers of functions of ragged tensors: what is none is refused, as it is for other tensors.
+// Integers of functions of ragged and sparse tensors: what is none is refused, as it is for other tensors.
 import { expect, test } from 'vitest';
 import * as tf from '../src/index.ts';
 
@@ -35,6 +35,30 @@ const calls: Readonly<Record<string, Call>> = {
   sort: (x, axis) => tf.sort(x, axis),
   norm: (x, axis) => tf.norm(x, { axis }),
 };
+/** At the end of a call these are arguments by name, of which there are none. */
+const NAMED = {};
+const sparse = tf.sparse.fromDense([
+  [1, 0, 2],
+  [0, 3, 0],
+]);
+/** Of functions that have no form for other tensors: what is refused is refused by errors of ours, and these take none of `odd` but what `takes` lists. */
+const others: Readonly<Record<string, { call(value: never): unknown; takes?: readonly unknown[] }>> = {
+  'sparse.reshape': { call: (shape) => tf.sparse.reshape(sparse, shape) },
+  'a size of sparse.reshape': { call: (size) => tf.sparse.reshape(sparse, [size, 2, 3]) },
+  'sparse.slice, start': { call: (start) => tf.sparse.slice(sparse, start, [1, 1]) },
+  'sparse.slice, size': { call: (size) => tf.sparse.slice(sparse, [0, 0], size) },
+  'sparse.resetShape': { call: (shape) => tf.sparse.resetShape(sparse, shape), takes: [null, NAMED] },
+  'sparse.expandDims': { call: (axis) => tf.sparse.expandDims(sparse, axis), takes: [null, NAMED] },
+  fromUniformRowLength: { call: (n) => tf.RaggedTensor.fromUniformRowLength([1, 2, 3, 4], n) },
+  'nrows of fromUniformRowLength': {
+    call: (n) => tf.RaggedTensor.fromUniformRowLength([], 0, n),
+    takes: [null, 99, NAMED],
+  },
+  'nrows of fromValueRowids': {
+    call: (n) => tf.RaggedTensor.fromValueRowids([1, 2], [0, 0], n),
+    takes: [null, 99, NAMED],
+  },
+};
 const odd: readonly unknown[] = [
   ...[
     Symbol('x'),
@@ -43,7 +67,7 @@ const odd: readonly unknown[] = [
     '',
     [],
     [[0]],
-    {},
+    NAMED,
     true,
     () => 0,
     Number.NaN,
@@ -52,7 +76,7 @@ const odd: readonly unknown[] = [
     99,
   ],
   ...[tf.constant('a'), tf.constant([0, 1, 2, 3]), tf.constant(0.5), tf.constant(true), ragged],
-  ...[tf.sparse.fromDense([[1]]), new Date(0), 2n ** 70n, new Map(), /1/],
+  ...[sparse, new Date(0), 2n ** 70n, new Map(), /1/],
 ];
 
 /** What it throws, if anything. */
@@ -75,5 +99,14 @@ test.each(Object.entries(calls))('%s', (_, call) => {
         errorOf(() => call(dense as never, value as never)),
         shown,
       ).toBeUndefined();
+  }
+});
+
+test.each(Object.entries(others))('%s', (_, { call, takes = [] }) => {
+  for (const value of odd) {
+    const shown = typeof value === 'symbol' ? 'a symbol' : `${typeof value} ${String(value)}`;
+    const error = errorOf(() => call(value as never));
+    if (takes.includes(value)) expect(error, shown).toBeUndefined();
+    else expect(error, shown).toBeInstanceOf(tf.errors.EagreError);
   }
 });
