@@ -5,16 +5,21 @@ import {
   getBackend,
   InvalidArgumentError,
   interpretPlan,
+  type KernelName,
+  kernelAttrs,
+  numericDTypes,
   type TensorRef,
   typedView,
   UnavailableError,
 } from '@eagre/backend';
+import { nativeBackend, openWatcher } from '@eagre/backend-native';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { randomPlan, runPlainly } from '../../testing/src/random-plans.ts';
 import { Finalizers } from './collected.ts';
 import { openWasm, wasmUnavailable } from './index.ts';
 import { instantiate } from './instance.ts';
+import { WasmKernels } from './wasm-kernels.ts';
 
 if (wasmUnavailable !== undefined) console.log(`WebAssembly is not tested: ${wasmUnavailable}`);
 
@@ -25,6 +30,26 @@ const { compile } = (
 
 const file = (name: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(readFileSync(new URL(`../${name}`, import.meta.url)));
+
+/** What the addon has that a module cannot have, or need not. */
+const ofAddon: Readonly<Record<string, string>> = {
+  addressOf: 'kernels of the module reach its own memory only',
+  watch: 'JavaScript has no handles that are empty as soon as an object is gone: Finalizers',
+  collected: 'as `watch`',
+  crc32c: 'no instruction of WebAssembly sums so, and by tables JavaScript takes as long without a copy',
+  readRanges: 'a module reads no files',
+  beginRanges: 'as `readRanges`',
+  finishRanges: 'as `readRanges`',
+  beginSync: 'as `readRanges`',
+};
+
+/** The names of everything that an object has, of its classes too. */
+function membersOf(object: object): string[] {
+  const names = new Set<string>();
+  for (let at = object; at !== Object.prototype; at = Object.getPrototypeOf(at))
+    for (const name of Object.getOwnPropertyNames(at)) names.add(name);
+  return [...names];
+}
 
 /** Adds two tensors of ones, and looks at all elements. */
 function adds(backend: Backend, size: number): boolean {
@@ -55,6 +80,27 @@ describe.skipIf(wasmUnavailable !== undefined)('WebAssembly', () => {
       'CPU',
       `wasm kernels, SIMD of 128 bits, ${backend.threads()} threads`,
     ]);
+  });
+
+  it.skipIf(nativeBackend === undefined)('has all that native kernels have', async () => {
+    const [native, wasm] = [nativeBackend as Backend, getBackend('wasm')];
+    expect(membersOf(wasm)).toEqual(expect.arrayContaining(membersOf(native)));
+    for (const name of Object.keys(kernelAttrs) as KernelName[])
+      for (const dtype of numericDTypes) {
+        // Processors with tile registers multiply these as they are.
+        if (dtype === 'bfloat16' && native.description.includes('amx')) continue;
+        const has = (backend: Backend): boolean => backend.kernel(name, [dtype]) !== undefined;
+        expect([name, dtype, has(wasm)]).toEqual([name, dtype, has(native)]);
+      }
+
+    const addon = openWatcher() as object as { readonly kernels: readonly string[] };
+    for (const name of ['eagre.wasm', 'eagre-threads.wasm']) {
+      const { memory } = instantiate({ kernels: await compile(file(name)) });
+      const module = new WasmKernels(memory, false);
+      expect([...module.kernels].sort()).toEqual([...addon.kernels].sort());
+      const others = membersOf(addon).filter((member) => !(member in module));
+      expect(others.sort()).toEqual(Object.keys(ofAddon).sort());
+    }
   });
 
   it('takes a module that is compiled, its bytes, and where it is; of one thread too, whose memory moves as it grows', async () => {

@@ -7,7 +7,14 @@ export * from './cast.ts';
 export * from './device/backend.ts';
 export { HostScalars } from './device/host-scalars.ts';
 export { hardwareOf, limitMemory, logicalDevice } from './device/logical-device.ts';
-export { hostFallbacks, hostOf, onHost, placedKernel, placement } from './device/soft-placement.ts';
+export {
+  hostFallbacks,
+  hostOf,
+  onHost,
+  placedKernel,
+  placement,
+  processorOf,
+} from './device/soft-placement.ts';
 export { wideKernel } from './device/wide-kernel.ts';
 export * from './dtype.ts';
 export * from './errors.ts';

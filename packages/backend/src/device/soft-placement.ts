@@ -39,9 +39,24 @@ export function hostFallbacks(allocator: Allocator): number {
   return counts.get(allocator) ?? 0;
 }
 
-/** The backend whose kernels stand in for those that a device lacks: the preferred one in memory of the host. */
+/** The backend by which the host computes in memory that JavaScript looks at: this one, or the preferred one that can. */
 export function hostOf(backend: Backend): Backend {
   return backend.allocator.isHost ? backend : (listBackends().find((b) => b.allocator.isHost) as Backend);
+}
+
+/**
+ * The backend by which the processor computes what a device lacks: this one, or the preferred one. Its memory need not be the host's: kernels of
+ * WebAssembly have their own.
+ */
+export function processorOf(backend: Backend): Backend {
+  const isProcessor = (b: Backend): boolean => b.deviceType === 'CPU';
+  return isProcessor(backend) ? backend : (listBackends().find(isProcessor) as Backend);
+}
+
+/** The backend whose kernels stand in for those that a device lacks. */
+function standInOf(backend: Backend): Backend {
+  const processor = processorOf(backend);
+  return processor === backend ? hostOf(backend) : processor;
 }
 
 /** The kernel of a backend or, under soft placement, that of the host between copies; undefined where there is none. */
@@ -52,7 +67,7 @@ export function placedKernel(
 ): Kernel | undefined {
   const own = backend.kernel(name, dtypes);
   if (own !== undefined || backend.allocator.isHost || !mayUseHost()) return own;
-  const kernel = hostOf(backend).kernel(name, dtypes);
+  const kernel = standInOf(backend).kernel(name, dtypes);
   return kernel && onHost(backend, name, dtypes, kernel);
 }
 
@@ -69,12 +84,12 @@ function warn(backend: Backend, what: string): void {
 }
 
 /**
- * What a device does by a kernel of the host because it has none for this call: with a warning.
+ * What a device does by a kernel of the processor because it has none for this call: with a warning.
  * @param what the kernel, for people.
  * @throws UnimplementedError when it is called without soft placement on a device that the program chose.
  */
 export function onHost(backend: Backend, what: string, dtypes: readonly DType[], kernel: Kernel): Kernel {
-  const { allocator } = hostOf(backend);
+  const { allocator } = standInOf(backend);
   const run = throughHost(kernel, allocator, backend.allocator);
   return (inputs, outputs, attrs) => {
     // What makes tensors of none is told by those.

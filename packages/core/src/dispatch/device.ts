@@ -5,7 +5,6 @@ import {
   getBackend,
   hardwareOf,
   hostFallbacks,
-  hostOf,
   InvalidArgumentError,
   limitMemory,
   listBackends,
@@ -13,6 +12,7 @@ import {
   type MemoryInfo,
   NotFoundError,
   placement,
+  processorOf,
 } from '@eagre/backend';
 import {
   type Arguments,
@@ -340,9 +340,7 @@ function memoryOf(allocator: Allocator): MemoryInfo {
 /** Threads that CPU kernels use: asks, or sets; 0 stands for the processors that this process may use. */
 export function threads(count?: number): number {
   if (count !== undefined) checkCount(count, 'the number of threads', 'threads');
-  const backend = eagerBackend();
-  // WebAssembly computes on the processor too, though its memory is not the host's.
-  return (backend.deviceType === 'CPU' ? backend : hostOf(backend)).threads(count);
+  return processorOf(eagerBackend()).threads(count);
 }
 
 /** Whether ops compute at once: true, but false while `tf.function` traces a function. */

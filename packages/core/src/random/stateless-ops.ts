@@ -1,4 +1,4 @@
-// TensorFlow's stateless random ops: numbers that are functions of a key and a counter. The host computes them, by a kernel of its own.
+// TensorFlow's stateless random ops: numbers that are functions of a key and a counter. The processor computes them, by a kernel.
 import {
   type DType,
   fillNormal,
@@ -6,17 +6,17 @@ import {
   fillUniform,
   forEachSample,
   gammaNumber,
-  hostOf,
   InternalError,
   InvalidArgumentError,
   mixedSeed,
   type Philox,
   philoxKinds,
+  processorOf,
   ResourceExhaustedError,
   shuffleBy,
   streamOf,
 } from '@eagre/backend';
-import { currentBackend } from '../dispatch/context.ts';
+import { currentBackend, eagerBackend } from '../dispatch/context.ts';
 import {
   type Attrs,
   copyTo,
@@ -110,7 +110,7 @@ const kernelDTypes: Readonly<Record<Kind, readonly DType[]>> = {
   binomial: ['float32', 'float64', 'int32', 'int64'],
 };
 
-/** Numbers that a kernel of the host draws. */
+/** Numbers that a kernel of the processor draws. */
 function byKernel(
   kind: Kind,
   { key, counter }: Source,
@@ -118,16 +118,16 @@ function byKernel(
   sizes: Shape,
   parameters?: Float64Array | BigInt64Array,
 ): Tensor {
-  const host = hostOf(currentBackend());
+  const processor = processorOf(eagerBackend());
   const tensorOf = (values: ArrayLike<number | bigint>, of: DType): Tensor =>
-    setValues(emptyTensor(of, [values.length], values.length, host), values);
+    setValues(emptyTensor(of, [values.length], values.length, processor), values);
   const inputs = [tensorOf([key, ...counter], 'uint64')];
   if (parameters !== undefined)
     inputs.push(tensorOf(parameters, parameters instanceof Float64Array ? 'float64' : 'int64'));
-  const out = emptyTensor(dtype, sizes, sizeOf(sizes), host);
-  kernelFor(host, 'PhiloxNumbers', inputs)(inputs, [out], { kind: philoxKinds.indexOf(kind) });
+  const out = emptyTensor(dtype, sizes, sizeOf(sizes), processor);
+  kernelFor(processor, 'PhiloxNumbers', inputs)(inputs, [out], { kind: philoxKinds.indexOf(kind) });
   for (const input of inputs) input.dispose();
-  if (host === currentBackend()) return out;
+  if (processor === currentBackend()) return out;
   const moved = copyTo(out, currentBackend());
   out.dispose();
   return moved;

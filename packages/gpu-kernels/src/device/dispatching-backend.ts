@@ -14,6 +14,7 @@ import {
   onHost,
   type Plan,
   placement,
+  processorOf,
   type ScalarProgram,
   type Storage,
   sameBytes,
@@ -194,11 +195,10 @@ export abstract class DispatchingBackend implements Backend {
             return gpu.lower({ inputs: given, outputs: made, attrs, same });
           };
     if (lower === undefined) return undefined;
-    return this.#kernel(name, inputs, records, lower, () => {
-      const own = hostOf(this);
-      const kernel = own.kernel(name, inputs) ?? wideKernel(own, name, inputs);
+    return this.#kernel(name, inputs, records, lower, (backend) => {
+      const kernel = backend.kernel(name, inputs) ?? wideKernel(backend, name, inputs);
       if (kernel === undefined)
-        throw new InternalError(`the host has no kernel ${name} of ${inputs.join(', ')}`);
+        throw new InternalError(`the ${backend.name} backend has no kernel ${name} of ${inputs.join(', ')}`);
       return kernel;
     });
   }
@@ -258,7 +258,7 @@ export abstract class DispatchingBackend implements Backend {
         const dispatch = gpu?.lower(inputs, outputs);
         return dispatch && { dispatches: [dispatch], scratch: [] };
       },
-      () => hostOf(this).elementwise(program),
+      (backend) => backend.elementwise(program),
     );
   }
 
@@ -267,20 +267,20 @@ export abstract class DispatchingBackend implements Backend {
     dtypes: readonly NumericDType[],
     records: boolean,
     lower: Lower,
-    makeHost: () => Kernel,
+    kernelOf: (backend: Backend) => Kernel,
   ): Kernel {
     const issueOf = records ? planIssuer(lower) : callIssuer(lower);
-    let host: Kernel | undefined;
+    let scalar: Kernel | undefined;
     let fallback: Kernel | undefined;
-    const ofHost: Kernel = (inputs, outputs, attrs) => {
-      host ??= makeHost();
-      host(inputs, outputs, attrs);
+    const ofScalars: Kernel = (inputs, outputs, attrs) => {
+      scalar ??= kernelOf(hostOf(this));
+      scalar(inputs, outputs, attrs);
     };
     return (inputs, outputs, attrs) => {
-      if (this.allocator.scalars.compute(ofHost, inputs, outputs, attrs)) return;
+      if (this.allocator.scalars.compute(ofScalars, inputs, outputs, attrs)) return;
       const issue = issueOf(inputs, outputs, attrs);
       if (issue === undefined || !this.#hasRoom(issue.made)) {
-        fallback ??= onHost(this, name, dtypes, ofHost);
+        fallback ??= onHost(this, name, dtypes, kernelOf(processorOf(this)));
         fallback(inputs, outputs, attrs);
         return;
       }

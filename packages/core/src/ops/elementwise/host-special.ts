@@ -1,17 +1,17 @@
-// Functions of two and three numbers that take loops of their own: incomplete gamma and beta functions, the zeta function. The host
+// Functions of two and three numbers that take loops of their own: incomplete gamma and beta functions, the zeta function. The processor
 // computes them, in float64.
 import {
   betaIncomplete,
   gammaIncomplete,
   gammaIncompleteSlope,
-  hostOf,
   hurwitzZeta,
   polygammaOf,
+  processorOf,
   specialFunctions,
 } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
-import { currentBackend } from '../../dispatch/context.ts';
+import { currentBackend, eagerBackend } from '../../dispatch/context.ts';
 import {
   type Attrs,
   copyTo,
@@ -79,14 +79,14 @@ function defineNumbers(spec: {
   });
 }
 
-/** A function of tensors of one dtype and shape, by a kernel of the host. */
+/** A function of tensors of one dtype and shape, by a kernel of the processor. */
 function byKernel(name: (typeof specialFunctions)[number], inputs: readonly Tensor[]): Tensor {
-  const [backend, host] = [currentBackend(), hostOf(currentBackend())];
-  const own = inputs.map((x) => (x.backend === host ? x : copyTo(x, host)));
+  const [backend, processor] = [currentBackend(), processorOf(eagerBackend())];
+  const own = inputs.map((x) => (x.backend === processor ? x : copyTo(x, processor)));
   const { dtype, shape, size } = own[0] as Tensor;
-  const y = emptyTensor(dtype, shape, size, host);
-  kernelFor(host, 'SpecialFunction', own)(own, [y], { function: specialFunctions.indexOf(name) });
-  return host === backend ? y : copyTo(y, backend);
+  const y = emptyTensor(dtype, shape, size, processor);
+  kernelFor(processor, 'SpecialFunction', own)(own, [y], { function: specialFunctions.indexOf(name) });
+  return processor === backend ? y : copyTo(y, backend);
 }
 
 /** Two or three tensors of one floating dtype. */

@@ -1,6 +1,6 @@
 // Buckets of strings and integers by a hash.
-import { hashAttributes, hashing, hashOfTexts, hostOf, type TextHash } from '@eagre/backend';
-import { currentBackend } from '../../dispatch/context.ts';
+import { hashAttributes, hashing, hashOfTexts, processorOf, type TextHash } from '@eagre/backend';
+import { eagerBackend } from '../../dispatch/context.ts';
 import { kernelFor } from '../../dispatch/op.ts';
 import {
   emptyTensor,
@@ -14,25 +14,29 @@ import {
 import { eachUtf8, type Utf8 } from './utf8.ts';
 import { setInteger } from './wide-integers.ts';
 
-/** The hashes of texts, below `count`; whole ones where that is 0. By a kernel of the host. */
+/** The hashes of texts, below `count`; whole ones where that is 0. By a kernel of the processor. */
 export function hashesOf(
   { bytes, starts }: Pick<Utf8, 'starts'> & { readonly bytes: Uint8Array },
   count: number,
   hash: TextHash,
 ): BigInt64Array<ArrayBuffer> {
-  const host = hostOf(currentBackend());
+  const backend = processorOf(eagerBackend());
   const n = starts.length - 1;
   const size = starts[n];
   const inputs = [
-    setValues(emptyTensor('uint8', [size], size, host), bytes.subarray(0, size)),
-    setValues(emptyTensor('int32', [n + 1], n + 1, host), starts),
+    setValues(emptyTensor('uint8', [size], size, backend), bytes.subarray(0, size)),
+    setValues(emptyTensor('int32', [n + 1], n + 1, backend), starts),
   ];
-  const y = emptyTensor('int64', [n], n, host);
+  const y = emptyTensor('int64', [n], n, backend);
   hashing.of = hashOfTexts;
-  kernelFor(host, 'HashTexts', inputs)(inputs, [y], { count, ...hashAttributes(hash) });
-  const found = (viewOf(y) as BigInt64Array<ArrayBuffer>).slice();
-  for (const t of [...inputs, y]) t.dispose();
-  return found;
+  try {
+    kernelFor(backend, 'HashTexts', inputs)(inputs, [y], { count, ...hashAttributes(hash) });
+    const found = viewOf(y) as BigInt64Array<ArrayBuffer>;
+    // What is read of other memory is a copy.
+    return y.storage.allocator.isHost ? found.slice() : found;
+  } finally {
+    for (const t of [...inputs, y]) t.dispose();
+  }
 }
 
 /** The bucket of each string, of so many (int64). */
