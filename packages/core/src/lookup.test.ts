@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EagreError } from '@eagre/backend';
 import { afterAll, describe, expect, test } from 'vitest';
-import { constant, lookup, queue, ragged, type SparseTensor, sets, sparse, type Tensor } from './index.ts';
+import { constant, lookup, queue, ragged, SparseTensor, sets, sparse, type Tensor, zeros } from './index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'eagre-lookup-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -271,6 +271,89 @@ describe('sets', () => {
       [1, 2, 3, 2, 4],
       [2, 3],
     ]);
+  });
+  test('of integers that floats do not hold, and of negative ones', () => {
+    const big = 2n ** 53n;
+    const x = constant(
+      [
+        [big + 1n, -big - 1n, big + 1n],
+        [big, big + 1n, 5n],
+      ],
+      'int64',
+    );
+    const y = constant(
+      [
+        [big + 1n, 1n],
+        [big, big],
+      ],
+      'int64',
+    );
+    const valuesOf = (s: SparseTensor): unknown => [...(s.values.data() as BigInt64Array)];
+    expect(valuesOf(sets.union(x, y))).toEqual([-big - 1n, 1n, big + 1n, 5n, big, big + 1n]);
+    expect(valuesOf(sets.intersection(x, y))).toEqual([big + 1n, big]);
+    expect(valuesOf(sets.difference(x, y))).toEqual([-big - 1n, 5n, big + 1n]);
+    const small = sets.union(
+      int64([-1, 2 ** 31 - 1, -(2 ** 40)]).expandDims(0),
+      int64([-(2 ** 40), 3]).expandDims(0),
+    );
+    expect(valuesOf(small)).toEqual([-(2n ** 40n), -1n, 3n, 2n ** 31n - 1n]);
+  });
+  test('of long rows', () => {
+    const row = (n: number, of: (i: number) => number): number[] =>
+      Array.from({ length: n }, (_, i) => of(i));
+    const x = constant([row(80, (i) => ((i * 37) % 50) - 25), row(80, (i) => (i * 11) % 40)], 'int32');
+    const y = constant([row(40, (i) => (i * 13) % 30), row(40, (i) => (i * 7) % 60)], 'int32');
+    const places = (...lengths: number[]): unknown =>
+      lengths.flatMap((n, r) => row(n, (k) => k).map((k) => [r, k]));
+    expect(parts(sets.difference(x, y))).toEqual([
+      places(25, 12),
+      [...row(25, (i) => i - 25), 1, 4, 8, 11, 15, 18, 22, 25, 29, 32, 36, 39],
+      [2, 25],
+    ]);
+    const both = [
+      0, 2, 3, 5, 6, 7, 9, 10, 12, 13, 14, 16, 17, 19, 20, 21, 23, 24, 26, 27, 28, 30, 31, 33, 34, 35, 37, 38,
+    ];
+    expect(parts(sets.intersection(y, x))).toEqual([
+      places(25, 28),
+      [...row(25, (i) => i), ...both],
+      [2, 28],
+    ]);
+  });
+  test('of sparse texts, and of none', () => {
+    const of = (indices: number[][], values: string[]): SparseTensor =>
+      new SparseTensor(constant(indices, 'int64'), constant(values), [2, 3, 2]);
+    const x = of(
+      [
+        [0, 0, 0],
+        [0, 0, 1],
+        [1, 2, 0],
+      ],
+      ['b', 'a', 'é'],
+    );
+    const y = of(
+      [
+        [0, 0, 0],
+        [0, 1, 0],
+        [1, 2, 1],
+      ],
+      ['a', 'z', 'é'],
+    );
+    expect(parts(sets.union(x, y))).toEqual([
+      [
+        [0, 0, 0],
+        [0, 0, 1],
+        [0, 1, 0],
+        [1, 2, 0],
+      ],
+      ['a', 'b', 'z', 'é'],
+      [2, 3, 2],
+    ]);
+    expect(numbers(sets.size(x))).toEqual([
+      [2, 0, 0],
+      [0, 0, 1],
+    ]);
+    const none = new SparseTensor(zeros([0, 2], 'int64'), zeros([0], 'int64'), [2, 0]);
+    expect(parts(sets.union(none, none))).toEqual([[], [], [2, 0]]);
   });
   test('wrong ones are refused', () => {
     for (const call of [

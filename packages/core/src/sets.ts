@@ -3,38 +3,26 @@ import { type DType, InvalidArgumentError } from '@eagre/backend';
 import * as kind from './arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from './arguments/arguments.ts';
 import { checkOneOf } from './arguments/checks.ts';
-import { itemsOf, type TableItem, tensorOfItems } from './lookup/table-items.ts';
-import { compareTexts } from './ops/strings/bytes.ts';
+import { numbered } from './lookup/numbered.ts';
 import { onKnown } from './ops/strings/known-strings.ts';
+import { numbersOf } from './ops/strings/rows.ts';
 import { checkFlag, sameShape, showShape } from './shapes/shape.ts';
 import { SparseTensor } from './sparse/sparse-tensor.ts';
 import { constant } from './tensor/constant.ts';
 import { type TensorLike, toTensor } from './tensor/convert.ts';
-import { type Tensor, viewOf } from './tensor/tensor.ts';
+import { checkListSize } from './tensor/list-size.ts';
+import type { Tensor } from './tensor/tensor.ts';
 
 /** A set in each row of the last axis: of a tensor, or of a sparse one, whose indices are in order. */
 export type SetsLike = TensorLike | SparseTensor;
 
 const DTYPES: readonly DType[] = ['int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'string'];
 
-/** The rows of sets. */
+/** The sets of all rows, one behind the other: their elements as numbers, in order and each once, and where each row begins. */
 interface Sets {
-  readonly dtype: DType;
-  /** The axes but the last. */
-  readonly outer: readonly number[];
-  readonly rows: readonly (readonly TableItem[])[];
+  readonly items: Float64Array;
+  readonly starts: Int32Array;
 }
-
-const inOrder = (a: TableItem, b: TableItem): number =>
-  typeof a === 'number' && typeof b === 'number'
-    ? a - b
-    : typeof a === 'string' || typeof b === 'string'
-      ? compareTexts(String(a), String(b))
-      : a < b
-        ? -1
-        : a > b
-          ? 1
-          : 0;
 
 const isSparse = (value: SetsLike): value is SparseTensor => value instanceof SparseTensor;
 
@@ -52,96 +40,134 @@ function partsOf(value: SetsLike, what: string, op: string): readonly Tensor[] {
   return parts;
 }
 
-/** Whether the elements of sets are integers of int64 that are exact as numbers, which compare many times as fast as bigints. */
-function areExact(parts: readonly Tensor[]): boolean {
-  const values = parts[1] ?? (parts[0] as Tensor);
-  if (values.dtype !== 'int64') return false;
-  const view = viewOf(values) as BigInt64Array;
-  for (let i = 0; i < view.length; i++) if (!Number.isSafeInteger(Number(view[i]))) return false;
-  return true;
-}
-
-function setsIn(parts: readonly Tensor[], what: string, op: string, exact: boolean = areExact(parts)): Sets {
-  const read = (t: Tensor): readonly TableItem[] => (exact ? itemsOf(t).map(Number) : itemsOf(t));
-  const [first, values, denseShape] = parts;
-  if (values === undefined) {
-    const outer = first.shape.slice(0, -1);
-    const n = first.shape.at(-1) as number;
-    const items = read(first);
-    const count = outer.reduce((product, size) => product * size, 1);
-    return {
-      dtype: first.dtype,
-      outer,
-      rows: Array.from({ length: count }, (_, i) => items.slice(i * n, (i + 1) * n)),
-    };
-  }
-  const shape = itemsOf(denseShape as Tensor).map(Number);
+/** The axes but the last of the tensors that sets are in. */
+function outerOf([first, values, denseShape]: readonly Tensor[], what: string, op: string): number[] {
+  if (values === undefined) return first.shape.slice(0, -1);
+  const shape = Array.from(numbersOf(denseShape as Tensor));
   if (shape.length < 2)
     throw new InvalidArgumentError(`${what} must have at least two axes, got [${shape}]`, op);
-  const outer = shape.slice(0, -1);
-  const rows: TableItem[][] = Array.from({ length: outer.reduce((n, size) => n * size, 1) }, () => []);
-  const places = Float64Array.from(viewOf(first) as ArrayLike<number | bigint>, Number);
-  read(values).forEach((value, i) => {
-    let row = 0;
-    for (let axis = 0; axis < outer.length; axis++)
-      row = row * (outer[axis] as number) + places[i * shape.length + axis];
-    rows[row].push(value);
-  });
-  return { dtype: values.dtype, outer, rows };
+  return shape.slice(0, -1);
 }
 
-type Combine = (a: ReadonlySet<TableItem>, b: ReadonlySet<TableItem>) => Iterable<TableItem>;
+function setsIn(
+  [first, values]: readonly Tensor[],
+  numbers: Float64Array,
+  outer: readonly number[],
+  op: string,
+): Sets {
+  const count = outer.reduce((product, size) => product * size, 1);
+  checkListSize(count, 'sets', 'make smaller tensors', op);
+  const starts = new Int32Array(count + 1);
+  if (values === undefined) {
+    const n = first.shape.at(-1) as number;
+    for (let row = 0; row < count; row++) starts[row + 1] = (row + 1) * n;
+    return sorted(numbers, starts);
+  }
+  const places = numbersOf(first);
+  const rank = outer.length + 1;
+  const rows = new Int32Array(numbers.length);
+  for (let i = 0; i < rows.length; i++) {
+    let row = 0;
+    for (let axis = 0; axis < outer.length; axis++) row = row * outer[axis] + places[i * rank + axis];
+    rows[i] = row;
+    starts[row + 1]++;
+  }
+  for (let row = 0; row < count; row++) starts[row + 1] += starts[row];
+  const next = starts.slice();
+  const items = new Float64Array(numbers.length);
+  for (let i = 0; i < rows.length; i++) items[next[rows[i]]++] = numbers[i];
+  return sorted(items, starts);
+}
+
+// Longer rows are sorted by V8, whose calls take as long as so many elements.
+const SHORT_ROW = 32;
+
+/** The rows in order, each element once. In place. */
+function sorted(items: Float64Array, starts: Int32Array): Sets {
+  let end = 0;
+  for (let row = 0, from = 0; row + 1 < starts.length; row++) {
+    const until = starts[row + 1];
+    const first = end;
+    if (until - from > SHORT_ROW) items.subarray(from, until).sort();
+    for (let i = from; i < until; i++) {
+      const item = items[i];
+      let at = end;
+      while (at > first && items[at - 1] > item) at--;
+      if (at > first && items[at - 1] === item) continue;
+      for (let k = end++; k > at; k--) items[k] = items[k - 1];
+      items[at] = item;
+    }
+    from = until;
+    starts[row + 1] = end;
+  }
+  return { items: items.subarray(0, end), starts };
+}
+
+/** What stays of two sets: what only the first has, what both have, what only the second has. */
+interface Combine {
+  readonly first?: boolean;
+  readonly both?: boolean;
+  readonly second?: boolean;
+}
+
+function merged(a: Sets, b: Sets, { first = false, both = false, second = false }: Combine): Sets {
+  const items = new Float64Array(a.items.length + b.items.length);
+  const starts = new Int32Array(a.starts.length);
+  let end = 0;
+  for (let row = 0, i = 0, j = 0; row + 1 < starts.length; row++) {
+    const [aEnd, bEnd] = [a.starts[row + 1], b.starts[row + 1]];
+    while (i < aEnd || j < bEnd) {
+      const x = i < aEnd ? a.items[i] : Number.POSITIVE_INFINITY;
+      const y = j < bEnd ? b.items[j] : Number.POSITIVE_INFINITY;
+      if (x <= y) i++;
+      if (y <= x) j++;
+      if (x === y ? both : x < y ? first : second) items[end++] = Math.min(x, y);
+    }
+    starts[row + 1] = end;
+  }
+  return { items: items.subarray(0, end), starts };
+}
 
 function combined(a: SetsLike, b: SetsLike, validate: boolean, op: string, combine: Combine): SparseTensor {
   checkFlag(validate, 'validateIndices', op);
   // As in TensorFlow, where a sparse one comes last.
   const [x, y] = [partsOf(a, 'a', op), partsOf(b, 'b', op)];
   return onKnown(op, [...x, ...y], (...known) => {
-    // Numbers and bigints are never equal, so that both sets have one kind.
-    const exact = [known.slice(0, x.length), known.slice(x.length)].every(areExact);
-    const first = setsIn(known.slice(0, x.length), 'a', op, exact);
-    const second = setsIn(known.slice(x.length), 'b', op, exact);
-    if (first.dtype !== second.dtype || !sameShape(first.outer, second.outer))
+    const [first, second] = [known.slice(0, x.length), known.slice(x.length)];
+    const [outer, others] = [outerOf(first, 'a', op), outerOf(second, 'b', op)];
+    const values = [first, second].map((parts) => parts[1] ?? (parts[0] as Tensor));
+    if (values[0].dtype !== values[1].dtype || !sameShape(outer, others))
       throw new InvalidArgumentError(
-        `a and b must have one dtype and agree in all axes but the last, got ${first.dtype} ${showShape(first.outer)} and ${second.dtype} ${showShape(second.outer)}`,
+        `a and b must have one dtype and agree in all axes but the last, got ${values[0].dtype} ${showShape(outer)} and ${values[1].dtype} ${showShape(others)}`,
         op,
       );
-    const rows = first.rows.map((row, i) =>
-      [...combine(new Set(row), new Set(second.rows[i]))].sort(inOrder),
-    );
-    return sparseOf(rows, first.outer, first.dtype);
+    const { lists, tensorOf } = numbered(values);
+    const sets = merged(setsIn(first, lists[0], outer, op), setsIn(second, lists[1], outer, op), combine);
+    return sparseOf(sets, outer, tensorOf(sets.items));
   });
 }
 
-function sparseOf(
-  rows: readonly (readonly TableItem[])[],
-  outer: readonly number[],
-  dtype: DType,
-): SparseTensor {
-  const values = rows.flat();
+function sparseOf({ items, starts }: Sets, outer: readonly number[], values: Tensor): SparseTensor {
   const rank = outer.length + 1;
-  const indices = new BigInt64Array(values.length * rank);
-  let place = 0;
-  rows.forEach((row, i) => {
-    const at = outer.map(() => 0n);
-    for (let axis = outer.length - 1, rest = i; axis >= 0; axis--) {
-      at[axis] = BigInt(rest % (outer[axis] as number));
-      rest = Math.floor(rest / (outer[axis] as number));
+  const indices = new BigInt64Array(items.length * rank);
+  // The lower halves, as no axis of rows that are there has 2³² places.
+  const words = new Uint32Array(indices.buffer);
+  const at = new Uint32Array(rank);
+  let longest = 0;
+  for (let row = 0, place = 0; row + 1 < starts.length; row++) {
+    const length = starts[row + 1] - starts[row];
+    longest = Math.max(longest, length);
+    for (let k = 0; k < length; k++) {
+      for (let axis = 0; axis < outer.length; axis++, place += 2) words[place] = at[axis];
+      words[place] = k;
+      place += 2;
     }
-    for (let k = 0; k < row.length; k++) {
-      for (const index of at) indices[place++] = index;
-      indices[place++] = BigInt(k);
-    }
-  });
-  const sizes = [...outer, Math.max(0, ...rows.map((row) => row.length))];
+    for (let axis = outer.length - 1; axis >= 0 && ++at[axis] === outer[axis]; axis--) at[axis] = 0;
+  }
   return SparseTensor.of({
-    indices: constant({
-      data: indices,
-      shape: [values.length, rank],
-      dtype: 'int64',
-    }),
-    values: tensorOfItems(values, dtype, [values.length]),
-    sizes,
+    indices: constant({ data: indices, shape: [items.length, rank], dtype: 'int64' }),
+    values,
+    sizes: [...outer, longest],
   });
 }
 
@@ -159,15 +185,14 @@ const setFunction = (name: string, combine: Combine): SetFunction =>
     (a, b, validateIndices = true) => combined(a, b, validateIndices, `sets.${name}`, combine),
   );
 
-const without = (a: ReadonlySet<TableItem>, b: ReadonlySet<TableItem>): TableItem[] =>
-  [...a].filter((item) => !b.has(item));
-
 /** What is in both sets of each row, in order: a sparse tensor. */
-export const intersection: SetFunction = /* @__PURE__ */ setFunction('intersection', (a, b) =>
-  [...a].filter((item) => b.has(item)),
-);
+export const intersection: SetFunction = /* @__PURE__ */ setFunction('intersection', { both: true });
 /** What is in one of the sets of each row, or both, in order: a sparse tensor. */
-export const union: SetFunction = /* @__PURE__ */ setFunction('union', (a, b) => new Set([...a, ...b]));
+export const union: SetFunction = /* @__PURE__ */ setFunction('union', {
+  first: true,
+  both: true,
+  second: true,
+});
 /** What is in the sets of a and not in those of b, in order: a sparse tensor. With aminusb false, the other way round. */
 export const difference: NamedFunction<
   [a: SetsLike, b: SetsLike, aminusb?: boolean, validateIndices?: boolean],
@@ -180,9 +205,7 @@ export const difference: NamedFunction<
   {},
   (a, b, aminusb = true, validateIndices = true) => {
     checkFlag(aminusb, 'aminusb', 'sets.difference');
-    return combined(a, b, validateIndices, 'sets.difference', (x, y) =>
-      aminusb ? without(x, y) : without(y, x),
-    );
+    return combined(a, b, validateIndices, 'sets.difference', aminusb ? { first: true } : { second: true });
   },
 );
 
@@ -196,8 +219,12 @@ export const size: NamedFunction<[a: SparseTensor, validateIndices?: boolean], [
       checkFlag(validateIndices, 'validateIndices', 'sets.size');
       if (!isSparse(a)) throw new InvalidArgumentError('a must be a SparseTensor', 'sets.size');
       return onKnown('sets.size', partsOf(a, 'a', 'sets.size'), (...known) => {
-        const { rows, outer } = setsIn(known, 'a', 'sets.size');
-        return constant({ data: Int32Array.from(rows, (row) => new Set(row).size), shape: outer });
+        const outer = outerOf(known, 'a', 'sets.size');
+        const { lists } = numbered([known[1] as Tensor]);
+        const { starts } = setsIn(known, lists[0], outer, 'sets.size');
+        const data = new Int32Array(starts.length - 1);
+        for (let row = 0; row < data.length; row++) data[row] = starts[row + 1] - starts[row];
+        return constant({ data, shape: outer });
       });
     },
   );

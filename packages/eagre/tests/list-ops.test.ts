@@ -274,6 +274,25 @@ describe('editDistance', () => {
     ];
     own.forEach((t, i) => near(t, golden.editDistance[i]));
   });
+  it('is that of TensorFlow for sequences of any length, large integers and NaN', () => {
+    const one = (list: tf.TensorLike, n: number): tf.SparseTensor =>
+      sparse(
+        Array.from({ length: n }, (_, i) => [0, i]),
+        list,
+        [1, n],
+      );
+    const distance = (a: bigint[], b: bigint[]): unknown =>
+      tf.editDistance(one(ints(a), a.length), one(ints(b), b.length), false).array();
+    const q = Array.from({ length: 50 }, (_, i) => BigInt((i * i * 7 + i) % 5));
+    const r = Array.from({ length: 45 }, (_, i) => BigInt((i * i * 3 + 2 * i) % 5));
+    expect(distance(q, r)).toEqual([21]);
+    expect(distance(q.slice(0, 32), r.slice(0, 32))).toEqual([13]);
+    expect(distance(q.slice(0, 33), r)).toEqual([21]);
+    expect(distance(q.slice(0, 31), r)).toEqual([22]);
+    expect(distance([2n ** 53n + 1n, 2n ** 53n], [2n ** 53n, 2n ** 53n + 1n])).toEqual([2]);
+    const nan = one(tf.constant([Number.NaN]), 1);
+    expect(tf.editDistance(nan, nan).array()).toEqual([1]);
+  });
   it('is computed in traced functions', () => {
     const traced = tf.function((a: tf.SparseTensor, b: tf.SparseTensor) => tf.editDistance(a, b));
     near(traced(ih, it2) as tf.Tensor, golden.editDistance[2]);

@@ -3,35 +3,28 @@ import { InvalidArgumentError } from '@eagre/backend';
 import * as kind from '../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../arguments/arguments.ts';
 import { shown } from '../arguments/checks.ts';
-import { editDistance as distanceOf } from '../arguments/option-names.ts';
 import { atRunTime } from '../dispatch/host.ts';
+import { numbered } from '../lookup/numbered.ts';
 import { onKnown } from '../ops/strings/known-strings.ts';
 import { numbersOf } from '../ops/strings/rows.ts';
 import { maxDims } from '../shapes/dim.ts';
 import { toShape } from '../shapes/dims.ts';
 import { checkFlag } from '../shapes/shape.ts';
 import { toTensor } from '../tensor/convert.ts';
-import { hostValues, type Tensor, textsOf } from '../tensor/tensor.ts';
+import { hostValues, type Tensor } from '../tensor/tensor.ts';
 import { SparseTensor } from './sparse-tensor.ts';
 
 const OP = 'EditDistance';
 
 /** The sequences of all places, one behind the other: their items as numbers, equal ones of equal items, and where each begins. */
 interface Sequences {
-  readonly items: Int32Array;
+  readonly items: Float64Array;
   readonly starts: Int32Array;
 }
 
 /** The sequences by their place: the coordinates but the last, as one number. */
-function sequencesOf(
-  [indices, values]: readonly Tensor[],
-  outer: readonly number[],
-  count: number,
-  numbers: Map<unknown, number>,
-): Sequences {
-  const at = numbersOf(indices as Tensor);
-  const own = values as Tensor;
-  const all = own.dtype === 'string' ? textsOf(own) : (hostValues(own) as ArrayLike<unknown>);
+function sequencesOf(indices: Tensor, all: Float64Array, outer: readonly number[], count: number): Sequences {
+  const at = numbersOf(indices);
   const rank = outer.length + 1;
   const places = new Int32Array(all.length);
   const starts = new Int32Array(count + 1);
@@ -43,13 +36,82 @@ function sequencesOf(
   }
   for (let place = 0; place < count; place++) starts[place + 1] += starts[place];
   const next = starts.slice();
-  const items = new Int32Array(all.length);
-  for (let i = 0; i < all.length; i++) {
-    let number = numbers.get(all[i]);
-    if (number === undefined) numbers.set(all[i], (number = numbers.size));
-    items[next[places[i]]++] = number;
-  }
+  const items = new Float64Array(all.length);
+  for (let i = 0; i < all.length; i++) items[next[places[i]]++] = all[i];
   return { items, starts };
+}
+
+/** The longest of the sequences. */
+function longestOf(starts: Int32Array): number {
+  let longest = 0;
+  for (let i = 1; i < starts.length; i++) longest = Math.max(longest, starts[i] - starts[i - 1]);
+  return longest;
+}
+
+/** The distance of the sequences at one place, with a row of distances that has room for one more than those of b. */
+function distanceAt(place: number, a: Sequences, b: Sequences, row: Int32Array): number {
+  const [begin, end] = [a.starts[place], a.starts[place + 1]];
+  const [from, until] = [b.starts[place], b.starts[place + 1]];
+  return end - begin <= 32
+    ? distanceOfBits(a.items, begin, end, b.items, from, until)
+    : distanceOfRows(a.items, begin, end, b.items, from, until, row);
+}
+
+/**
+ * Where the distances of one sequence rise and fall by 1, as bits, for one item of the other after another (G. Myers, "A fast bit-vector algorithm for
+ * approximate string matching based on dynamic programming", 1999; H. Hyyrö, 2001).
+ */
+function distanceOfBits(
+  a: Float64Array,
+  begin: number,
+  end: number,
+  b: Float64Array,
+  from: number,
+  until: number,
+): number {
+  const length = end - begin;
+  if (length === 0) return until - from;
+  const last = length - 1;
+  let [rising, falling, distance] = [-1, 0, length];
+  for (let j = from; j < until; j++) {
+    const item = b[j];
+    let same = 0;
+    for (let k = 0; k < length; k++) same |= (a[begin + k] === item ? 1 : 0) << k;
+    const diagonal = ((((same & rising) + rising) | 0) ^ rising) | same | falling;
+    const up = falling | ~(diagonal | rising);
+    const down = rising & diagonal;
+    distance += ((up >>> last) & 1) - ((down >>> last) & 1);
+    const moved = (up << 1) | 1;
+    falling = moved & diagonal;
+    rising = (down << 1) | ~(diagonal | moved);
+  }
+  return distance;
+}
+
+/** The same of longer sequences, by a row of distances for each item of a. */
+function distanceOfRows(
+  a: Float64Array,
+  begin: number,
+  end: number,
+  b: Float64Array,
+  from: number,
+  until: number,
+  row: Int32Array,
+): number {
+  const n = until - from;
+  for (let j = 0; j <= n; j++) row[j] = j;
+  for (let i = begin; i < end; i++) {
+    const item = a[i];
+    let diagonal = row[0];
+    let before = (row[0] = i - begin + 1);
+    for (let j = 1; j <= n; j++) {
+      const above = row[j];
+      before = Math.min(item === b[from + j - 1] ? diagonal : diagonal + 1, Math.min(above, before) + 1);
+      row[j] = before;
+      diagonal = above;
+    }
+  }
+  return row[n];
 }
 
 /**
@@ -81,14 +143,14 @@ export const editDistance: NamedFunction<
       ) as [number[], number[]];
       const sizes = shapeA.slice(0, -1).map((d, i) => Math.max(d, shapeB[i] as number));
       const count = sizes.reduce((product, d) => product * d, 1);
-      const numbers = new Map<unknown, number>();
-      const a = sequencesOf(parts.slice(0, 2), sizes, count, numbers);
-      const b = sequencesOf(parts.slice(3, 5), sizes, count, numbers);
+      const { lists } = numbered([parts[1] as Tensor, parts[4] as Tensor]);
+      const a = sequencesOf(parts[0] as Tensor, lists[0], sizes, count);
+      const b = sequencesOf(parts[3] as Tensor, lists[1], sizes, count);
+      const row = new Int32Array(longestOf(b.starts) + 1);
       const out = new Float32Array(count);
       for (let place = 0; place < count; place++) {
-        const real = b.items.subarray(b.starts[place], b.starts[place + 1]);
-        const n = distanceOf(a.items.subarray(a.starts[place], a.starts[place + 1]), real);
-        out[place] = !isNormal || n === 0 ? n : n / real.length;
+        const n = distanceAt(place, a, b, row);
+        out[place] = !isNormal || n === 0 ? n : n / (b.starts[place + 1] - b.starts[place]);
       }
       return toTensor({ data: out, shape: sizes });
     };

@@ -10,10 +10,8 @@ import { checkFlag, checkList, showShape } from '../../shapes/shape.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { range } from '../array/creation.ts';
 import { gather } from '../array/gather.ts';
 import { where } from '../elementwise/select.ts';
-import { argMax } from '../reduce/reduce.ts';
 
 /** The lengths of the windows: the same fraction on, begun at a random place. */
 function pseudoRandomSteps(input: number, output: number, u01: number): number[] {
@@ -70,20 +68,29 @@ export interface FractionalPoolOptions {
 /** The pooled images, and where windows begin, and the last ends, along rows and columns, int64. */
 export type FractionalPooled = [output: Tensor, rowPoolingSequence: Tensor, colPoolingSequence: Tensor];
 
-/** The windows along an axis: values [.., output, longest, ..], and which of them count. */
-function windowed(
+/** One element of each of the windows along an axis, and which of the windows are so long; the others have their last one again. */
+interface Layer {
+  readonly values: Tensor;
+  readonly inside: Tensor;
+}
+
+/** The first elements of the windows along an axis, then the second ones, and so on. */
+function layersOf(
   x: Tensor,
   axis: 1 | 2,
   borders: Tensor,
-  longest: number,
   overlapping: boolean,
-): { readonly values: Tensor; readonly inside: Tensor } {
+): readonly [first: Layer, ...more: Layer[]] {
   const n = x.shape[axis] as number;
-  const [from, until] = [borders.at(':-1').expandDims(1), borders.at('1:').expandDims(1)];
-  const places = from.add(range(longest, { dtype: 'int32' }).cast('int64'));
-  const end = (overlapping ? until.add(1n) : until).minimum(BigInt(n));
-  const inside = places.less(end);
-  return { values: gather(x, places.minimum(BigInt(n - 1)), axis), inside };
+  const windows = (borders.shape[0] as number) - 1;
+  const longest = Math.floor(n / windows) + 1 + (overlapping ? 1 : 0);
+  const [from, until] = [borders.at(':-1'), borders.at('1:')];
+  const last = overlapping ? until.minimum(BigInt(n - 1)) : until.sub(1n);
+  const layer = (i: number): Layer => {
+    const places = from.add(BigInt(i));
+    return { values: gather(x, places.minimum(last), axis), inside: places.lessEqual(last) };
+  };
+  return [layer(0), ...Array.from({ length: longest - 1 }, (_, i) => layer(i + 1))];
 }
 
 function pooled(
@@ -126,42 +133,29 @@ function pooled(
   return [pooledBy(x, sequences, overlapping, average), ...sequences];
 }
 
-/** The largest values along an axis, whose gradient goes to the first of equal ones. */
-function firstLargest(x: Tensor, axis: number): Tensor {
-  const places = range(x.shape[axis] as number, { dtype: 'int64' });
-  const isFirst = argMax(x, axis)
-    .expandDims(axis)
-    .equal(places.reshape(x.shape.map((_, i) => (i === axis ? -1 : 1))));
-  return where(isFirst, x, 0).sum(axis);
-}
-
 /** @internal Pools windows whose borders are given. */
 export function pooledBy(
   x: Tensor,
-  sequences: readonly [rows: Tensor, columns: Tensor],
+  [rows, columns]: readonly [rows: Tensor, columns: Tensor],
   overlapping: boolean,
   average: boolean,
 ): Tensor {
-  const longest = (axis: 1 | 2): number => {
-    const windows = (sequences[axis - 1].shape[0] as number) - 1;
-    return Math.floor((x.shape[axis] as number) / windows) + 1 + (overlapping ? 1 : 0);
+  const along = (y: Tensor, axis: 1 | 2): Tensor => {
+    const [first, ...more] = layersOf(y, axis, axis === 1 ? rows : columns, overlapping);
+    // The gradient goes to the first of equal ones, and what comes again changes nothing.
+    if (!average) return more.reduce((most, { values }) => most.maximum(values), first.values);
+    const shape = axis === 1 ? [1, -1, 1, 1] : [1, 1, -1, 1];
+    const sum = more.reduce(
+      (all, { values, inside }) => all.add(where(inside.reshape(shape), values, 0)),
+      first.values,
+    );
+    const count = [first, ...more]
+      .map(({ inside }) => inside.cast(x.dtype))
+      .reduce((all, one) => all.add(one));
+    return sum.div(count.reshape(shape));
   };
   // Columns first: of equal largest values the first one counts, row by row.
-  const columns = windowed(x, 2, sequences[1], longest(2), overlapping);
-  const inColumns = columns.inside.reshape([1, 1, -1, longest(2), 1]);
-  const together = average ? (y: Tensor, axis: number): Tensor => y.sum(axis) : firstLargest;
-  const filler = average ? 0 : Number.NEGATIVE_INFINITY;
-  const first = together(where(inColumns, columns.values, filler), 3);
-  const rows = windowed(first, 1, sequences[0], longest(1), overlapping);
-  const inRows = rows.inside.reshape([1, -1, longest(1), 1, 1]);
-  const all = together(where(inRows, rows.values, filler), 2);
-  if (!average) return all;
-  const count = (inside: Tensor, shape: readonly number[]): Tensor =>
-    inside
-      .cast(x.dtype)
-      .sum(1)
-      .reshape([...shape]);
-  return all.div(count(rows.inside, [1, -1, 1, 1]).mul(count(columns.inside, [1, 1, -1, 1])));
+  return along(along(x, 2), 1);
 }
 
 type FractionalPool = NamedFunction<

@@ -1,0 +1,75 @@
+// Texts and integers as numbers, so that the loops of functions that compare elements are over one kind of array.
+import { type DType, dtypeTraits, isBig } from '@eagre/backend';
+import { compareTexts } from '../ops/strings/bytes.ts';
+import { numbersOf } from '../ops/strings/rows.ts';
+import { constant } from '../tensor/constant.ts';
+import { hostValues, type Tensor, textsOf } from '../tensor/tensor.ts';
+import { tensorOfItems } from './table-items.ts';
+
+/** Elements of one dtype as numbers: equal ones of equal elements, and in the same order. Also the tensor of such numbers. */
+export interface Numbered {
+  readonly lists: readonly Float64Array[];
+  readonly tensorOf: (numbers: Float64Array) => Tensor;
+}
+
+/** The elements of several tensors. Those of int64 are themselves where floats hold them all, and texts are their places in order. */
+export function numbered(values: readonly Tensor[]): Numbered {
+  const { dtype } = values[0];
+  if (dtype === 'string') return ranked(values.map(textsOf), compareTexts, dtype);
+  const lists = values.map((x) => new Float64Array(numbersOf(x)));
+  // Bigints take many times as long.
+  if (isBig(dtype) && !lists.every(areSafe))
+    return ranked(
+      values.map((x) => hostValues(x) as BigInt64Array),
+      (a, b) => (a < b ? -1 : a > b ? 1 : 0),
+      dtype,
+    );
+  return {
+    lists,
+    tensorOf: (numbers) => {
+      const data = dtype === 'int64' ? integersOf(numbers) : new dtypeTraits[dtype].array(numbers as never);
+      return constant({ data: data as never, shape: [numbers.length], dtype });
+    },
+  };
+}
+
+function areSafe(numbers: Float64Array): boolean {
+  for (let i = 0; i < numbers.length; i++) if (Math.abs(numbers[i]) > Number.MAX_SAFE_INTEGER) return false;
+  return true;
+}
+
+/** Elements by their place among all different ones. */
+function ranked<T extends string | bigint>(
+  values: readonly ArrayLike<T>[],
+  compare: (a: T, b: T) => number,
+  dtype: DType,
+): Numbered {
+  const ranks = new Map<T, number>();
+  for (const list of values) for (let i = 0; i < list.length; i++) ranks.set(list[i], 0);
+  const all = [...ranks.keys()].sort(compare);
+  for (let i = 0; i < all.length; i++) ranks.set(all[i], i);
+  return {
+    lists: values.map((list) => {
+      const numbers = new Float64Array(list.length);
+      for (let i = 0; i < numbers.length; i++) numbers[i] = ranks.get(list[i]) as number;
+      return numbers;
+    }),
+    tensorOf: (numbers) =>
+      tensorOfItems(
+        Array.from(numbers, (rank) => all[rank]),
+        dtype,
+        [numbers.length],
+      ),
+  };
+}
+
+/** Safe integers as int64, by halves. */
+function integersOf(numbers: Float64Array): BigInt64Array<ArrayBuffer> {
+  const integers = new BigInt64Array(numbers.length);
+  const words = new Int32Array(integers.buffer);
+  for (let i = 0; i < numbers.length; i++) {
+    words[2 * i] = numbers[i];
+    words[2 * i + 1] = Math.floor(numbers[i] / 2 ** 32);
+  }
+  return integers;
+}
