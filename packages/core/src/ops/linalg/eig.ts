@@ -11,7 +11,7 @@ import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import { hostValues, type Tensor } from '../../tensor/tensor.ts';
 import { complex, conj, real } from '../elementwise/complex.ts';
-import { eigenOf } from './eigen.ts';
+import { eigenOf, partsOf } from './eigen.ts';
 import { diag, diagPart, matmul, matrixTranspose, setDiag } from './linalg.ts';
 import { solved } from './solutions.ts';
 
@@ -31,11 +31,7 @@ function computed(x: Tensor): [Tensor, Tensor] {
   const found = new floats(2 * count * n);
   const vectors = new floats(2 * count * n * n);
   for (let i = 0; i < count; i++) {
-    const part = (of: number): Float64Array =>
-      Float64Array.from({ length: n * n }, (_, k) =>
-        of < both ? (data[both * (i * n * n + k) + of] as number) : 0,
-      );
-    const eigen = eigenOf(n, part(0), part(1));
+    const eigen = eigenOf(n, ...partsOf(data, both * i * n * n, n, both));
     if (both === 1) asOfReal(n, eigen.values, eigen.vectors);
     found.set(eigen.values, 2 * i * n);
     vectors.set(eigen.vectors, 2 * i * n * n);

@@ -28,21 +28,25 @@ function over([a, b]: Pair, [c, d]: Pair): Pair {
 }
 function root([a, b]: Pair): Pair {
   if (a === 0 && b === 0) return [0, 0];
-  const r = Math.sqrt((Math.abs(a) + Math.hypot(a, b)) / 2);
+  const r = Math.sqrt((Math.abs(a) + lengthOf(a, b)) / 2);
   return a >= 0 ? [r, b / (2 * r)] : [Math.abs(b) / (2 * r), b < 0 ? -r : r];
 }
 
 /** The largest size of an element; NaN if one is NaN. */
 function largest(...lists: readonly Float64Array[]): number {
   let most = 0;
-  for (const list of lists) for (const x of list) most = Math.max(most, Math.abs(x));
+  for (const list of lists) for (let i = 0; i < list.length; i++) most = Math.max(most, Math.abs(list[i]));
   return most;
 }
-const lengthOf = (v: readonly Pair[]): number => normOf(Float64Array.from(v.flat()));
+/** √(a² + b²). Math.hypot takes ten times as long, so it has only what would overflow or vanish. */
+function lengthOf(a: number, b: number): number {
+  const sum = a * a + b * b;
+  return sum > 1e-200 && sum < 1e200 ? Math.sqrt(sum) : Math.hypot(a, b);
+}
 /** The square root of the sum of squares. */
 function normOf(...lists: readonly Float64Array[]): number {
   let sum = 0;
-  for (const list of lists) for (const x of list) sum += x * x;
+  for (const list of lists) for (let i = 0; i < list.length; i++) sum += list[i] * list[i];
   return Math.sqrt(sum);
 }
 
@@ -120,31 +124,38 @@ function dot(
 
 /** Makes zeros below the first subdiagonal; `u` takes part. */
 function toHessenberg(a: Complex, u: Complex): void {
-  for (let k = 0; k < a.n - 2; k++) {
-    const v = Array.from({ length: a.n - k - 1 }, (_, i) => at(a, k + 1 + i, k));
-    const below = lengthOf(v.slice(1));
+  const { n } = a;
+  for (let k = 0; k < n - 2; k++) {
+    const v = { re: new Float64Array(n - k - 1), im: new Float64Array(n - k - 1) };
+    for (let i = 0, p = (k + 1) * n + k; i < v.re.length; i++, p += n) {
+      v.re[i] = a.re[p];
+      v.im[i] = a.im[p];
+    }
+    const below = normOf(v.re.subarray(1), v.im.subarray(1));
     if (below === 0) continue;
-    const norm = Math.hypot(below, ...v[0]);
-    const head = Math.hypot(...v[0]);
-    const phase: Pair = head === 0 ? [1, 0] : [v[0][0] / head, v[0][1] / head];
-    v[0] = plus(v[0], [phase[0] * norm, phase[1] * norm]);
-    const length = lengthOf(v);
-    const unit = {
-      re: Float64Array.from(v, ([re]) => re / length),
-      im: Float64Array.from(v, ([, im]) => im / length),
-    };
-    reflectRows(a, unit, 2, k + 1, k);
-    reflectColumns(a, unit, 2, k + 1);
-    reflectColumns(u, unit, 2, k + 1);
-    for (let i = k + 2; i < a.n; i++) put(a, i, k, [0, 0]);
+    const head = lengthOf(v.re[0], v.im[0]);
+    const norm = lengthOf(below, head);
+    v.re[0] += head === 0 ? norm : (v.re[0] / head) * norm;
+    v.im[0] += head === 0 ? 0 : (v.im[0] / head) * norm;
+    const length = normOf(v.re, v.im);
+    for (let i = 0; i < v.re.length; i++) {
+      v.re[i] /= length;
+      v.im[i] /= length;
+    }
+    reflectRows(a, v, 2, k + 1, k);
+    reflectColumns(a, v, 2, k + 1);
+    reflectColumns(u, v, 2, k + 1);
+    for (let i = k + 2; i < n; i++) a.re[i * n + k] = a.im[i * n + k] = 0;
   }
 }
 
 /** Whether the element below a diagonal one is nothing beside its neighbours; then it becomes 0. */
-function isNegligible(t: Complex, i: number): boolean {
-  const beside = size(at(t, i, i)) + size(at(t, i + 1, i + 1));
-  if (size(at(t, i + 1, i)) > beside * Number.EPSILON) return false;
-  put(t, i + 1, i, [0, 0]);
+function isNegligible({ n, re, im }: Complex, i: number): boolean {
+  const p = i * (n + 1);
+  const q = p + n + 1;
+  const beside = Math.abs(re[p]) + Math.abs(im[p]) + Math.abs(re[q]) + Math.abs(im[q]);
+  if (Math.abs(re[p + n]) + Math.abs(im[p + n]) > beside * Number.EPSILON) return false;
+  re[p + n] = im[p + n] = 0;
   return true;
 }
 
@@ -159,7 +170,7 @@ function shiftOf(t: Complex, last: number, step: number): Pair {
     at(t, last, last - 1),
     at(t, last, last),
   ];
-  const scale = Math.hypot(...a) + Math.hypot(...b) + Math.hypot(...c) + Math.hypot(...d);
+  const scale = lengthOf(...a) + lengthOf(...b) + lengthOf(...c) + lengthOf(...d);
   const [p, q, r, s] = [a, b, c, d].map(([re, im]): Pair => [re / scale, im / scale]) as [
     Pair,
     Pair,
@@ -181,23 +192,23 @@ function shiftOf(t: Complex, last: number, step: number): Pair {
   return [chosen[0] * scale, chosen[1] * scale];
 }
 
-/** The rotation (c, s), c real, that takes (x, y) to (r, 0). */
-function rotationOf(x: Pair, y: Pair): { readonly c: number; readonly s: Pair } {
-  const norm = Math.hypot(...x, ...y);
-  if (norm === 0) return { c: 1, s: [0, 0] };
-  const head = Math.hypot(...x);
-  if (head === 0) return { c: 0, s: [y[0] / norm, -y[1] / norm] };
-  const phase: Pair = [x[0] / head, x[1] / head];
-  return { c: head / norm, s: times(phase, [y[0] / norm, -y[1] / norm]) };
+/** A rotation (c, s) with a real c. */
+interface Rotation {
+  readonly c: number;
+  readonly sRe: number;
+  readonly sIm: number;
 }
-function rotateRows(
-  { n, re, im }: Complex,
-  i: number,
-  turn: ReturnType<typeof rotationOf>,
-  from: number,
-): void {
-  const { c } = turn;
-  const [sRe, sIm] = turn.s;
+/** The one that takes (x, y) to (r, 0). */
+function rotationOf(xRe: number, xIm: number, yRe: number, yIm: number): Rotation {
+  const head = lengthOf(xRe, xIm);
+  const norm = lengthOf(head, lengthOf(yRe, yIm));
+  if (norm === 0) return { c: 1, sRe: 0, sIm: 0 };
+  const [re, im] = [yRe / norm, -yIm / norm];
+  if (head === 0) return { c: 0, sRe: re, sIm: im };
+  const [a, b] = [xRe / head, xIm / head];
+  return { c: head / norm, sRe: a * re - b * im, sIm: a * im + b * re };
+}
+function rotateRows({ n, re, im }: Complex, i: number, { c, sRe, sIm }: Rotation, from: number): void {
   for (let p = i * n + from, q = p + n; p < (i + 1) * n; p++, q++) {
     const [xRe, xIm, yRe, yIm] = [re[p], im[p], re[q], im[q]];
     re[p] = c * xRe + (sRe * yRe - sIm * yIm);
@@ -206,14 +217,7 @@ function rotateRows(
     im[q] = c * yIm - (sRe * xIm - sIm * xRe);
   }
 }
-function rotateColumns(
-  { n, re, im }: Complex,
-  j: number,
-  turn: ReturnType<typeof rotationOf>,
-  rows: number,
-): void {
-  const { c } = turn;
-  const [sRe, sIm] = turn.s;
+function rotateColumns({ n, re, im }: Complex, j: number, { c, sRe, sIm }: Rotation, rows: number): void {
   for (let p = j; p < rows * n; p += n) {
     const q = p + 1;
     const [xRe, xIm, yRe, yIm] = [re[p], im[p], re[q], im[q]];
@@ -224,11 +228,13 @@ function rotateColumns(
   }
 }
 
+const NOTHING: Pair = [0, 0];
 // Steps for each row, of which about two are needed.
 const STEPS = 30;
 
 /** Makes t triangular; false where it does not converge. */
 function toTriangular(t: Complex, u: Complex): boolean {
+  const { n, re, im } = t;
   let last = t.n - 1;
   let step = 0;
   let all = 0;
@@ -241,12 +247,11 @@ function toTriangular(t: Complex, u: Complex): boolean {
     while (first > 0 && !isNegligible(t, first - 1)) first--;
     const shift = shiftOf(t, last, step);
     for (let i = first; i < last; i++) {
-      const turn =
-        i === first
-          ? rotationOf(minus(at(t, i, i), shift), at(t, i + 1, i))
-          : rotationOf(at(t, i, i - 1), at(t, i + 1, i - 1));
+      const p = i === first ? i * (n + 1) : i * (n + 1) - 1;
+      const moved = i === first ? shift : NOTHING;
+      const turn = rotationOf(re[p] - moved[0], im[p] - moved[1], re[p + n], im[p + n]);
       rotateRows(t, i, turn, Math.max(0, i - 1));
-      if (i > first) put(t, i + 1, i - 1, [0, 0]);
+      if (i > first) re[p + n] = im[p + n] = 0;
       rotateColumns(t, i, turn, Math.min(i + 2, last) + 1);
       rotateColumns(u, i, turn, t.n);
     }
@@ -262,19 +267,43 @@ function vectorsOf(t: Complex, u: Complex): Complex {
     const x = { re: new Float64Array(k + 1), im: new Float64Array(k + 1) };
     x.re[k] = 1;
     for (let i = k - 1; i >= 0; i--) {
-      const sum = plus(at(t, i, k), dot(t, i * n + i + 1, 1, x, i + 1, 1, k - i - 1));
-      const gap = minus(at(t, i, i), at(t, k, k));
+      const row = i * n;
+      let [sumRe, sumIm] = [t.re[row + k], t.im[row + k]];
+      for (let j = i + 1; j < k; j++) {
+        const [re, im] = [t.re[row + j], t.im[row + j]];
+        sumRe += re * x.re[j] - im * x.im[j];
+        sumIm += re * x.im[j] + im * x.re[j];
+      }
+      const gapRe = t.re[row + i] - t.re[k * n + k];
+      const gapIm = t.im[row + i] - t.im[k * n + k];
       // Of equal eigenvalues the vectors are the same up to rounding.
-      const divisor: Pair = gap[0] === 0 && gap[1] === 0 ? [Number.EPSILON * norm, 0] : gap;
-      [x.re[i], x.im[i]] = over([-sum[0], -sum[1]], divisor);
+      const same = gapRe === 0 && gapIm === 0;
+      [x.re[i], x.im[i]] = over([-sumRe, -sumIm], [same ? Number.EPSILON * norm : gapRe, gapIm]);
     }
-    const column = Array.from({ length: n }, (_, i) => dot(u, i * n, 1, x, 0, 1, k + 1));
-    const length = lengthOf(column);
-    column.forEach(([re, im], i) => {
-      put(found, i, k, [re / length, im / length]);
-    });
+    const column = { re: new Float64Array(n), im: new Float64Array(n) };
+    for (let i = 0; i < n; i++) [column.re[i], column.im[i]] = dot(u, i * n, 1, x, 0, 1, k + 1);
+    const length = normOf(column.re, column.im);
+    for (let i = 0; i < n; i++) {
+      found.re[i * n + k] = column.re[i] / length;
+      found.im[i * n + k] = column.im[i] / length;
+    }
   }
   return found;
+}
+
+/** The real and the imaginary parts of an n × n matrix that begins at a place of a list; of real numbers these are 0. */
+export function partsOf(
+  data: ArrayLike<number>,
+  start: number,
+  n: number,
+  parts: number,
+): [re: Float64Array, im: Float64Array] {
+  const [re, im] = [new Float64Array(n * n), new Float64Array(n * n)];
+  for (let k = 0; k < re.length; k++) {
+    re[k] = data[start + parts * k];
+    if (parts === 2) im[k] = data[start + 2 * k + 1];
+  }
+  return [re, im];
 }
 
 /** Eigenvalues and, as columns, eigenvectors of length 1; real and imaginary parts by turns. */
@@ -361,7 +390,8 @@ function triangularLogarithm(t: Complex): Complex | null {
     let most = 0;
     for (let i = 0; i < n; i++) {
       let sum = 0;
-      for (let j = i; j < n; j++) sum += size(minus(at(r, i, j), [i === j ? 1 : 0, 0]));
+      for (let j = i, p = i * n + i; j < n; j++, p++)
+        sum += Math.abs(i === j ? r.re[p] - 1 : r.re[p]) + Math.abs(r.im[p]);
       most = Math.max(most, sum);
     }
     return most;
@@ -372,18 +402,27 @@ function triangularLogarithm(t: Complex): Complex | null {
   }
   const log: Complex = { n, re: new Float64Array(n * n), im: new Float64Array(n * n) };
   const by = 2 ** doublings;
-  const x = (i: number, j: number): Pair => minus(at(r, i, j), [i === j ? 1 : 0, 0]);
+  const column = { re: new Float64Array(n), im: new Float64Array(n) };
   for (const [point, weight] of POINTS) {
-    // Columns of (1 + p · X)⁻¹ · X, from below.
+    // Columns of (1 + p · X)⁻¹ · X, from below. Beside the diagonal X is r.
     for (let j = 0; j < n; j++) {
-      const column = { re: new Float64Array(n), im: new Float64Array(n) };
       for (let i = j; i >= 0; i--) {
-        // Beside the diagonal X is r.
-        const [p, q] = dot(r, i * n + i + 1, 1, column, i + 1, 1, j - i);
-        const [a, b] = x(i, i);
-        const [re, im] = over(minus(x(i, j), [point * p, point * q]), [1 + point * a, point * b]);
-        [column.re[i], column.im[i]] = [re, im];
-        put(log, i, j, plus(at(log, i, j), [by * weight * re, by * weight * im]));
+        const row = i * n;
+        let [sumRe, sumIm] = [0, 0];
+        for (let k = i + 1; k <= j; k++) {
+          const [re, im] = [r.re[row + k], r.im[row + k]];
+          sumRe += re * column.re[k] - im * column.im[k];
+          sumIm += re * column.im[k] + im * column.re[k];
+        }
+        const xRe = i === j ? r.re[row + j] - 1 : r.re[row + j];
+        const [re, im] = over(
+          [xRe - point * sumRe, r.im[row + j] - point * sumIm],
+          [1 + point * (r.re[row + i] - 1), point * r.im[row + i]],
+        );
+        column.re[i] = re;
+        column.im[i] = im;
+        log.re[row + j] += by * weight * re;
+        log.im[row + j] += by * weight * im;
       }
     }
   }

@@ -12,7 +12,7 @@ import { hostValues, type Tensor } from '../../tensor/tensor.ts';
 import { concat } from '../array/join.ts';
 import { where } from '../elementwise/select.ts';
 import { adjointOf, identityLike, matricesOf, withAdjoints } from './adjoint.ts';
-import { logarithmOf, rootOf } from './eigen.ts';
+import { logarithmOf, partsOf, rootOf } from './eigen.ts';
 import { matmul } from './linalg.ts';
 import { solved } from './solutions.ts';
 
@@ -107,9 +107,7 @@ function computed(input: Tensor, compute: Compute, op: string): Tensor {
       ? new Float64Array(data.length)
       : new Float32Array(data.length);
   for (let start = 0; start < data.length; start += parts * n * n) {
-    const part = (of: number): Float64Array =>
-      Float64Array.from({ length: n * n }, (_, k) => (of < parts ? data[start + parts * k + of] : 0));
-    const [re, im] = compute(n, part(0), part(1));
+    const [re, im] = compute(n, ...partsOf(data, start, n, parts));
     for (let k = 0; k < n * n; k++) {
       made[start + parts * k] = re[k];
       if (parts === 2) made[start + parts * k + 1] = im[k];
