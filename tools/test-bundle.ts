@@ -22,12 +22,14 @@ export const entries: ReadonlyMap<string, Entry> = new Map(
   folders.flatMap((folder) =>
     readdirSync(`${root}packages/${folder}/src`)
       .filter((file) =>
-        /^(codecs|here|index|image|interchange|internal|plugin|register|specs)\.ts$/.test(file),
+        /^(codecs|here|index|image|interchange|internal|later|plugin|register|specs)\.ts$/.test(file),
       )
       .map((file): [string, Entry] => {
-        const entry = file.slice(0, -3);
-        const name = entry === 'index' ? nameOf(folder) : `${nameOf(folder)}/${entry}`;
-        return [name, { folder, entry, source: `${root}packages/${folder}/src/${file}` }];
+        const given = file.slice(0, -3);
+        const name = given === 'index' ? nameOf(folder) : `${nameOf(folder)}/${given}`;
+        // What pages wait for is there in Node.
+        const entry = given === 'later' ? 'here' : given;
+        return [name, { folder, entry, source: `${root}packages/${folder}/src/${entry}.ts` }];
       }),
   ),
 );

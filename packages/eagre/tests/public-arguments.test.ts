@@ -56,6 +56,7 @@ const hooks: ReadonlySet<string> = new Set([
   'awaitUse',
   'describe',
   'exchange',
+  'moveTo',
   'popped',
   'taken',
   'writable',

@@ -21,6 +21,7 @@ const ours: Readonly<Record<string, string>> = {
   Sequential: 'the first model of the README',
   Model: 'models of several inputs',
   Input: 'what these begin with',
+  ready: 'what a page waits for, before it computes',
   onnx: 'a package of its own, which no module of TensorFlow has',
   serving: 'a package of its own, as TensorFlow Serving is',
 };

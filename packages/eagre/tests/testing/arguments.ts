@@ -39,6 +39,8 @@ const others: ReadonlySet<string> = new Set([
   'Input',
   // What it gives takes a function, and gives one.
   'experimental.graphCallable',
+  // It rejects what it does not take.
+  'ready',
   // It takes anything.
   'group',
   // They differ from call to call, or are of graphs alone.
