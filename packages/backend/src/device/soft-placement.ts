@@ -49,7 +49,7 @@ export function hostOf(backend: Backend): Backend {
  * WebAssembly have their own.
  */
 export function processorOf(backend: Backend): Backend {
-  const isProcessor = (b: Backend): boolean => b.deviceType === 'CPU';
+  const isProcessor = (b: Backend): boolean => b.deviceType === 'CPU' || b.allocator.isHost;
   return isProcessor(backend) ? backend : (listBackends().find(isProcessor) as Backend);
 }
 
