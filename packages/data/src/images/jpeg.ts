@@ -10,7 +10,8 @@ import { loadWebp } from './webp.ts';
 /** Options of {@link loadImageCodecs}. */
 export interface ImageCodecsOptions {
   /** `eagre-codecs.wasm` of `@eagre/backend-wasm`: compiled, its bytes, or where it is. Found beside the package's code unless given. */
-  readonly module?: WasmSource;
+  // A `WasmSource`, whose declarations would ask programs for types of pages and of Node.
+  readonly module?: object | string;
 }
 
 /**
@@ -23,7 +24,7 @@ export const loadImageCodecs: NamedFunction<
   ImageCodecsOptions,
   Promise<void>
 > = /* @__PURE__ */ defineFunction('io.loadImageCodecs', {}, { module: true }, async ({ module }) => {
-  await Promise.all([openCodecs(module), loadWebp()]);
+  await Promise.all([openCodecs(module as WasmSource | undefined), loadWebp()]);
 });
 
 export function isJpeg(bytes: Uint8Array): boolean {
