@@ -3,7 +3,7 @@ import { type DType, InvalidArgumentError } from '@eagre/backend';
 import * as kind from './arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from './arguments/arguments.ts';
 import { checkOneOf } from './arguments/checks.ts';
-import { numbered } from './lookup/numbered.ts';
+import { type NumberedRows, numbered, rowsOf } from './lookup/numbered.ts';
 import { onKnown } from './ops/strings/known-strings.ts';
 import { numbersOf } from './ops/strings/rows.ts';
 import { checkFlag, sameShape, showShape } from './shapes/shape.ts';
@@ -18,11 +18,8 @@ export type SetsLike = TensorLike | SparseTensor;
 
 const DTYPES: readonly DType[] = ['int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'string'];
 
-/** The sets of all rows, one behind the other: their elements as numbers, in order and each once, and where each row begins. */
-interface Sets {
-  readonly items: Float64Array;
-  readonly starts: Int32Array;
-}
+/** Rows whose elements are in order, each of them once. */
+type Sets = NumberedRows;
 
 const isSparse = (value: SetsLike): value is SparseTensor => value instanceof SparseTensor;
 
@@ -57,33 +54,18 @@ function setsIn(
 ): Sets {
   const count = outer.reduce((product, size) => product * size, 1);
   checkListSize(count, 'sets', 'make smaller tensors', op);
+  if (values !== undefined) return sorted(rowsOf(first, numbers, outer, count));
+  const n = first.shape.at(-1) as number;
   const starts = new Int32Array(count + 1);
-  if (values === undefined) {
-    const n = first.shape.at(-1) as number;
-    for (let row = 0; row < count; row++) starts[row + 1] = (row + 1) * n;
-    return sorted(numbers, starts);
-  }
-  const places = numbersOf(first);
-  const rank = outer.length + 1;
-  const rows = new Int32Array(numbers.length);
-  for (let i = 0; i < rows.length; i++) {
-    let row = 0;
-    for (let axis = 0; axis < outer.length; axis++) row = row * outer[axis] + places[i * rank + axis];
-    rows[i] = row;
-    starts[row + 1]++;
-  }
-  for (let row = 0; row < count; row++) starts[row + 1] += starts[row];
-  const next = starts.slice();
-  const items = new Float64Array(numbers.length);
-  for (let i = 0; i < rows.length; i++) items[next[rows[i]]++] = numbers[i];
-  return sorted(items, starts);
+  for (let row = 0; row < count; row++) starts[row + 1] = (row + 1) * n;
+  return sorted({ items: numbers, starts });
 }
 
 // Longer rows are sorted by V8, whose calls take as long as so many elements.
 const SHORT_ROW = 32;
 
 /** The rows in order, each element once. In place. */
-function sorted(items: Float64Array, starts: Int32Array): Sets {
+function sorted({ items, starts }: NumberedRows): Sets {
   let end = 0;
   for (let row = 0, from = 0; row + 1 < starts.length; row++) {
     const until = starts[row + 1];

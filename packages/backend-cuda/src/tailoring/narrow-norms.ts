@@ -9,10 +9,10 @@ import {
   programOfCall,
   readerOf,
   scaledCast,
+  summandsOf,
   textOf,
   withNarrow,
   withoutDead,
-  writerOf,
 } from './plans.ts';
 
 /** A call that stands for one and for the call that reads its first result. */
@@ -49,18 +49,12 @@ function withSums(plan: Plan, forwards: ReadonlyMap<PlanCall, PlanCall['attrs']>
     const attrs = forwards.get(call);
     if (attrs === undefined) return call;
     const [x, ...vectors] = call.inputs;
-    const writer = writerOf(plan, uses, x.value);
-    if (writer === undefined || uses.readers[x.value][0] !== at) return call;
-    const { inputs: summands, outputs } = writer.call;
-    const program = programOfCall(writer.call);
-    const isSum = program !== undefined && textOf(program) === `${x.dtype}(add(float32(x0),float32(x1)))`;
-    const isAlike = ({ value, dtype, size }: PlanTensor): boolean =>
-      dtype === x.dtype && size === x.size && isMadeBefore(uses, value, at);
-    if (!isSum || outputs.length !== 1 || !summands.every(isAlike)) return call;
-    const parts = { inputs: [...summands, ...vectors], outputs: [x, ...call.outputs] };
+    const sum = summandsOf(plan, uses, x, at);
+    if (sum === undefined || uses.readers[x.value][0] !== at) return call;
+    const parts = { inputs: [...sum.summands, ...vectors], outputs: [x, ...call.outputs] };
     const made = summedLayerNorm({ ...parts, attrs });
     if (made === undefined) return call;
-    gone.add(writer.at);
+    gone.add(sum.at);
     return make({ ...parts, name: call.name }, 'LayerNorm', made);
   });
   return { ...plan, calls: calls.filter((_, at) => !gone.has(at)) };

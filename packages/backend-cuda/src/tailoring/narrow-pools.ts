@@ -1,14 +1,12 @@
 // The gradient of max pooling that knows the windows, and reads and writes 16 bits where casts stand around the one of float32.
-import { isHalf, type NumericDType, type Plan, type PlanCall, type PlanTensor, Uses } from '@eagre/backend';
+import { type NumericDType, type Plan, type PlanCall, type PlanTensor, Uses } from '@eagre/backend';
 import { windowedMaxPoolGrad } from '@eagre/gpu-kernels';
 import {
-  isMadeBefore,
   type MakeOwn,
   narrowed,
   narrowOf,
-  programOfCall,
   readerOf,
-  textOf,
+  summandsOf,
   withNarrow,
   withoutDead,
   writerOf,
@@ -51,19 +49,13 @@ function withSums(plan: Plan, forwards: ReadonlyMap<PlanCall, PlanCall['attrs']>
     if (attrs === undefined) return call;
     const [dy, argmax] = call.inputs;
     const { outputs, name } = call;
-    const writer = writerOf(plan, uses, dy.value);
-    if (writer === undefined || readerOf(plan, uses, dy.value) === undefined) return call;
-    const program = programOfCall(writer.call);
-    const { inputs: summands } = writer.call;
-    const isAlike = ({ value, dtype, size }: PlanTensor): boolean =>
-      dtype === dy.dtype && size === dy.size && isMadeBefore(uses, value, at);
-    const sum = isHalf(dy.dtype) ? `${dy.dtype}(add(float32(x0),float32(x1)))` : 'add(x0,x1)';
-    if (program === undefined || textOf(program) !== sum || !summands.every(isAlike)) return call;
-    const [first, second] = summands.map((summand) => ({ ...summand, shape: dy.shape }));
+    const sum = summandsOf(plan, uses, dy, at);
+    if (sum === undefined || readerOf(plan, uses, dy.value) === undefined) return call;
+    const [first, second] = sum.summands.map((summand) => ({ ...summand, shape: dy.shape }));
     const inputs = [first, argmax, second];
     const made = windowedMaxPoolGrad(inputs, outputs[0], attrs);
     if (made === undefined) return call;
-    gone.add(writer.at);
+    gone.add(sum.at);
     return make({ inputs, outputs, name }, 'MaxPoolGrad', made);
   });
   return { ...plan, calls: calls.filter((_, at) => !gone.has(at)) };

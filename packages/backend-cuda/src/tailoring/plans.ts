@@ -188,6 +188,23 @@ export function isMadeBefore(uses: Uses, value: number, at: number): boolean {
   return uses.writers[value].every((writer) => writer < at) && !uses.states.has(value);
 }
 
+/** The two tensors like `sum` that a call of a scalar program adds up to it and does nothing else, and its place, where a later call can add them itself. */
+export function summandsOf(
+  plan: Plan,
+  uses: Uses,
+  sum: PlanTensor,
+  reader: number,
+): { readonly summands: readonly PlanTensor[]; readonly at: number } | undefined {
+  const writer = writerOf(plan, uses, sum.value);
+  const program = writer && programOfCall(writer.call);
+  if (writer === undefined || program === undefined) return undefined;
+  const { inputs: summands } = writer.call;
+  const isAlike = ({ value, dtype, size }: PlanTensor): boolean =>
+    dtype === sum.dtype && size === sum.size && isMadeBefore(uses, value, reader);
+  const text = isHalf(sum.dtype) ? `${sum.dtype}(add(float32(x0),float32(x1)))` : 'add(x0,x1)';
+  return textOf(program) === text && summands.every(isAlike) ? { summands, at: writer.at } : undefined;
+}
+
 /** Without calls of kernels whose results nobody reads, and without such results of scalar programs. */
 export function withoutDead(plan: Plan): Plan {
   const needed = new Set([...plan.outputs, ...plan.states.map(({ value }) => value)]);

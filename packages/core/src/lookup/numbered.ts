@@ -73,3 +73,33 @@ function integersOf(numbers: Float64Array): BigInt64Array<ArrayBuffer> {
   }
   return integers;
 }
+
+/** Elements row by row, one behind the other, and where each row begins. */
+export interface NumberedRows {
+  readonly items: Float64Array;
+  readonly starts: Int32Array;
+}
+
+/** The elements of a sparse tensor by the coordinates but the last of their places: rows of the axes `outer`, of which there are `count`. */
+export function rowsOf(
+  indices: Tensor,
+  numbers: Float64Array,
+  outer: readonly number[],
+  count: number,
+): NumberedRows {
+  const places = numbersOf(indices);
+  const rank = outer.length + 1;
+  const rows = new Int32Array(numbers.length);
+  const starts = new Int32Array(count + 1);
+  for (let i = 0; i < rows.length; i++) {
+    let row = 0;
+    for (let axis = 0; axis < outer.length; axis++) row = row * outer[axis] + places[i * rank + axis];
+    rows[i] = row;
+    starts[row + 1]++;
+  }
+  for (let row = 0; row < count; row++) starts[row + 1] += starts[row];
+  const next = starts.slice();
+  const items = new Float64Array(numbers.length);
+  for (let i = 0; i < rows.length; i++) items[next[rows[i]]++] = numbers[i];
+  return { items, starts };
+}

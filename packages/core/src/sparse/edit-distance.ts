@@ -4,9 +4,8 @@ import * as kind from '../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../arguments/arguments.ts';
 import { shown } from '../arguments/checks.ts';
 import { atRunTime } from '../dispatch/host.ts';
-import { numbered } from '../lookup/numbered.ts';
+import { type NumberedRows, numbered, rowsOf } from '../lookup/numbered.ts';
 import { onKnown } from '../ops/strings/known-strings.ts';
-import { numbersOf } from '../ops/strings/rows.ts';
 import { maxDims } from '../shapes/dim.ts';
 import { toShape } from '../shapes/dims.ts';
 import { checkFlag } from '../shapes/shape.ts';
@@ -16,31 +15,6 @@ import { SparseTensor } from './sparse-tensor.ts';
 
 const OP = 'EditDistance';
 
-/** The sequences of all places, one behind the other: their items as numbers, equal ones of equal items, and where each begins. */
-interface Sequences {
-  readonly items: Float64Array;
-  readonly starts: Int32Array;
-}
-
-/** The sequences by their place: the coordinates but the last, as one number. */
-function sequencesOf(indices: Tensor, all: Float64Array, outer: readonly number[], count: number): Sequences {
-  const at = numbersOf(indices);
-  const rank = outer.length + 1;
-  const places = new Int32Array(all.length);
-  const starts = new Int32Array(count + 1);
-  for (let i = 0; i < all.length; i++) {
-    let place = 0;
-    for (let axis = 0; axis < outer.length; axis++) place = place * outer[axis] + at[i * rank + axis];
-    places[i] = place;
-    starts[place + 1]++;
-  }
-  for (let place = 0; place < count; place++) starts[place + 1] += starts[place];
-  const next = starts.slice();
-  const items = new Float64Array(all.length);
-  for (let i = 0; i < all.length; i++) items[next[places[i]]++] = all[i];
-  return { items, starts };
-}
-
 /** The longest of the sequences. */
 function longestOf(starts: Int32Array): number {
   let longest = 0;
@@ -49,7 +23,7 @@ function longestOf(starts: Int32Array): number {
 }
 
 /** The distance of the sequences at one place, with a row of distances that has room for one more than those of b. */
-function distanceAt(place: number, a: Sequences, b: Sequences, row: Int32Array): number {
+function distanceAt(place: number, a: NumberedRows, b: NumberedRows, row: Int32Array): number {
   const [begin, end] = [a.starts[place], a.starts[place + 1]];
   const [from, until] = [b.starts[place], b.starts[place + 1]];
   return end - begin <= 32
@@ -144,8 +118,8 @@ export const editDistance: NamedFunction<
       const sizes = shapeA.slice(0, -1).map((d, i) => Math.max(d, shapeB[i] as number));
       const count = sizes.reduce((product, d) => product * d, 1);
       const { lists } = numbered([parts[1] as Tensor, parts[4] as Tensor]);
-      const a = sequencesOf(parts[0] as Tensor, lists[0], sizes, count);
-      const b = sequencesOf(parts[3] as Tensor, lists[1], sizes, count);
+      const a = rowsOf(parts[0] as Tensor, lists[0], sizes, count);
+      const b = rowsOf(parts[3] as Tensor, lists[1], sizes, count);
       const row = new Int32Array(longestOf(b.starts) + 1);
       const out = new Float32Array(count);
       for (let place = 0; place < count; place++) {

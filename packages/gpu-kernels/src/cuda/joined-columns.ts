@@ -30,7 +30,7 @@ import {
   momentText,
   perLane,
   storeMoments,
-  sum,
+  sumText,
 } from '../kernels/norms.ts';
 
 /** So many pieces have one result, and so many results have the last one: threads load all of them at once. */
@@ -168,50 +168,22 @@ function momentProgram(dtype: DType, lanes: 1 | 2, made: Made): GpuProgram {
 
 /** `columnSums` in one launch. */
 export function joinedSums(given: ColumnSums, extra: (bytes: number) => number): Dispatch[] {
-  const {
-    n,
-    inner,
-    lanes,
-    inputs,
-    operands,
-    params = {},
-    setUp,
-    load,
-    make = () => '',
-    sums,
-    finish = (s) => s,
-    outputs,
-  } = given;
+  const { n, inner, lanes, inputs, operands, params = {}, sums, finish = (s) => s } = given;
   const cut = piecesOf({ outer: 1, n, inner: inner / lanes }, 'reduce');
   if (!isJoined(cut)) return columnSums(given, extra);
-  const made = outputs.flatMap((each) => Object.entries(each));
-  const sumOf = (number: number, lane: number): string => `s${number * lanes + lane}`;
-  const each = (text: (number: number, lane: number) => string): string =>
-    perLane(lanes, (lane) => sums.map((_, number) => text(number, lane)).join(' '));
-  const added = (value: (number: number, lane: number) => string): string =>
-    each((number, lane) => `${sumOf(number, lane)} = ${sumOf(number, lane)} + ${value(number, lane)};`);
+  const { reduction, buffers, places, nameOf, add, store } = sumText(given);
   const program = joinedReduction({
-    type: 'f32',
-    buffers: { ...inputs, ...Object.fromEntries(made.map(([name, [type]]) => [name, `mut ${type}`])) },
-    params: Object.fromEntries(Object.keys(params).map((name) => [name, 'f32' as const])),
-    states: sums.flatMap(() => Array.from({ length: lanes }, () => sum)),
-    setUp,
-    load,
-    use: (k) => `${make(k)} ${added((number, lane) => sums[number](k, lane))}`,
+    ...reduction,
+    buffers: { ...inputs, ...buffers },
     lanes,
-    left: (lane) => sums.map((_, number) => sumOf(number, lane)),
+    left: (lane) => sums.map((_, number) => nameOf(number, lane)),
     leave: '',
     setUpMerge: () => '',
-    merge: (_, of) => added(of),
+    merge: (_, of) => add(of),
     store: perLane(lanes, (lane, at) =>
-      outputs
-        .flatMap((to, number) =>
-          Object.keys(to).map((name) => `${name}[${at}] = ${finish(sumOf(number, lane), number, at)};`),
-        )
-        .join(' '),
+      sums.map((_, number) => store(number, finish(nameOf(number, lane), number, at), at)).join(' '),
     ),
   });
   const parts = extra(partBytes(cut, sums.length * lanes));
-  const places = made.map(([, [, operand]]) => operand);
   return [launchColumns(program, [...operands, ...places, parts, COUNTERS], cut, Object.values(params))];
 }

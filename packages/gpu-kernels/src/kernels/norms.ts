@@ -29,7 +29,7 @@ import { floats, floatType, ofFloats, rounded } from './scalar-program.ts';
 /** A finite number near the values, from which they are measured; 0 where the first of them is none. */
 export const levelOf = (name: string, first: string): string =>
   `let ${name} = select(0.0, ${first}, isFinite(${first}));`;
-export const sum = { start: '0.0', combine: (a: string, b: string) => `${a} + ${b}` };
+const sum = { start: '0.0', combine: (a: string, b: string) => `${a} + ${b}` };
 /** The squares of distances from the mean, from sums of distances from a level; not below 0 by rounding, but NaN as it is. */
 const squaresOf = (name: string, s: string, squares: string, count: string): string =>
   `var ${name} = ${squares} - fDiv(${s} * ${s}, ${count}); ${name} = select(${name}, 0.0, ${name} < 0.0);`;
@@ -225,52 +225,61 @@ export interface ColumnSums {
   readonly outputs: readonly Readonly<Record<string, readonly [type: string, operand: number]>>[];
 }
 
-/** Sums over rows of functions of 2-D tensors. */
-export function columnSums(
-  {
-    n,
-    inner,
-    lanes,
-    inputs,
-    operands,
-    params = {},
-    setUp,
-    load,
-    make = () => '',
-    sums,
-    finish = (s) => s,
-    outputs,
-  }: ColumnSums,
-  extra: (bytes: number) => number,
-): Dispatch[] {
+/** What threads do to get sums of columns, where these go, and their variables. */
+export function sumText({ lanes, params = {}, setUp, load, make = () => '', sums, outputs }: ColumnSums): {
+  readonly reduction: Pick<ColumnReduction, 'type' | 'states' | 'setUp' | 'load' | 'use'> & {
+    readonly params: Readonly<Record<string, 'f32'>>;
+  };
+  readonly buffers: Readonly<Record<string, string>>;
+  readonly places: readonly number[];
+  readonly nameOf: (number: number, lane: number) => string;
+  /** Statements that add a value, as an expression, to each sum. */
+  readonly add: (value: (number: number, lane: number) => string) => string;
+  /** Statements that put what a sum has become where it goes. */
+  readonly store: (number: number, value: string, at: string) => string;
+} {
   const all = Array.from({ length: lanes }, (_, lane) => lane);
+  const made = Object.assign({}, ...outputs) as Record<string, readonly [string, number]>;
+  const nameOf = (number: number, lane: number): string => `s${number * lanes + lane}`;
+  const add = (value: (number: number, lane: number) => string): string =>
+    sums
+      .flatMap((_, number) =>
+        all.map((lane) => `${nameOf(number, lane)} = ${nameOf(number, lane)} + ${value(number, lane)};`),
+      )
+      .join('\n');
+  return {
+    reduction: {
+      type: 'f32',
+      params: Object.fromEntries(Object.keys(params).map((name) => [name, 'f32' as const])),
+      states: sums.flatMap(() => all.map(() => sum)),
+      setUp,
+      load,
+      use: (k) => `${make(k)}\n${add((number, lane) => sums[number](k, lane))}`,
+    },
+    buffers: Object.fromEntries(Object.entries(made).map(([name, [type]]) => [name, `mut ${type}`])),
+    places: Object.values(made).map(([, operand]) => operand),
+    nameOf,
+    add,
+    store: (number, value, at) =>
+      Object.keys(outputs[number])
+        .map((name) => `${name}[${at}] = ${value};`)
+        .join(' '),
+  };
+}
+
+/** Sums over rows of functions of 2-D tensors. */
+export function columnSums(given: ColumnSums, extra: (bytes: number) => number): Dispatch[] {
+  const { n, inner, lanes, inputs, operands, params = {}, sums, finish = (s) => s } = given;
+  const { reduction, buffers, places, nameOf, store } = sumText(given);
   const cut = piecesOf({ outer: 1, n, inner: inner / lanes }, 'reduce');
   const isLast = cut.pieces === 1;
-  const made = Object.assign({}, ...outputs) as Record<string, readonly [string, number]>;
-  const buffers = Object.fromEntries(Object.entries(made).map(([name, [type]]) => [name, `mut ${type}`]));
-  const places = Object.values(made).map(([, operand]) => operand);
-  const store = (number: number, value: string, at: string): string =>
-    Object.keys(outputs[number])
-      .map((name) => `${name}[${at}] = ${value};`)
-      .join(' ');
   const program = columnReduction({
-    type: 'f32',
+    ...reduction,
     buffers: { ...inputs, ...(isLast ? buffers : { parts: 'mut f32' }) },
-    params: Object.fromEntries(Object.keys(params).map((name) => [name, 'f32' as const])),
-    states: sums.flatMap(() => all.map(() => sum)),
-    setUp,
-    load,
-    use: (k) =>
-      [
-        make(k),
-        ...sums.flatMap((of, i) =>
-          all.map((lane) => `s${i * lanes + lane} = s${i * lanes + lane} + ${of(k, lane)};`),
-        ),
-      ].join('\n'),
     finish: sums
       .map((_, i) =>
         perLane(lanes, (lane, at) => {
-          const value = finish(`s${i * lanes + lane}`, i, at);
+          const value = finish(nameOf(i, lane), i, at);
           return isLast
             ? store(i, value, at)
             : `parts[(part * ${sums.length}u + ${i}u) * ${lanes}u * p.inner + ${at}] = ${value};`;
