@@ -11,10 +11,17 @@ export const DELIMITED = 2;
 let spare: PbfWriter | undefined;
 const MOST_SPARE_BYTES = 2 ** 20;
 
+/** How JSON spells values of one type; `dataType` is an enumeration, by the names of `types.proto`. */
+export type JsonKind = 'text' | 'bytes' | 'bool' | 'float' | 'int' | 'wide' | 'dataType' | 'message';
+
 /** How values of one type are written. */
 interface Kind<T> {
   /** 0 varint, 1 eight bytes, 2 delimited, 5 four bytes. */
   readonly wire: 0 | 1 | 2 | 5;
+  /** How JSON spells it. */
+  readonly json: JsonKind;
+  /** Of messages. */
+  readonly type?: () => MessageType<T>;
   write(writer: PbfWriter, value: T): void;
   read(reader: PbfReader, depth: number): T;
 }
@@ -25,6 +32,17 @@ export interface Field<T> {
   write(writer: PbfWriter, value: T): void;
   /** The value with what comes next added; undefined where the bytes are not of the field's type, which skips them. */
   read(reader: PbfReader, before: T | undefined, depth: number): T | undefined;
+  /** What JSON has in its place: see json-format.ts. */
+  readonly json?: JsonField;
+}
+
+/** A field in JSON. */
+export interface JsonField {
+  readonly kind: JsonKind;
+  /** `entries` is a map that is a list of entries here, since its keys are numbers. */
+  readonly holds: 'one' | 'list' | 'map' | 'entries';
+  /** Of messages. */
+  readonly type?: (() => MessageType<never>) | undefined;
 }
 
 /** The fields of a message. A field that is not set is absent from an object, also in what is read. */
@@ -35,6 +53,8 @@ export interface MessageType<T> {
   readonly name: string;
   /** The numbers of its fields. */
   readonly numbers: Readonly<Record<string, number>>;
+  /** @internal Its fields by name. */
+  readonly fields: readonly (readonly [name: string, field: { readonly json?: JsonField }])[];
   /** @throws FormatError for what the format cannot hold. */
   encode(message: T): Uint8Array;
   /** @throws FormatError when the bytes are no such message. Unknown fields are skipped. */
@@ -59,6 +79,9 @@ export function message<T extends object>(name: string, fields: () => Fields<T>)
     name,
     get numbers() {
       return Object.fromEntries(list().map(([key, { number }]) => [key, number]));
+    },
+    get fields() {
+      return list();
     },
     encode(value) {
       const writer = spare ?? new PbfWriter();
@@ -127,37 +150,58 @@ const utf8 = new TextEncoder();
 const kinds = {
   string: {
     wire: DELIMITED,
+    json: 'text',
     // pbf 5.1 writes other characters for those from U+20000 on.
     write: (w, v) => (/[\ud800-\udfff]/.test(v) ? w.writeBytes(utf8.encode(v)) : w.writeString(v)),
     read: (r) => checked(r, () => r.readString()),
   } satisfies Kind<string>,
   bytes: {
     wire: DELIMITED,
+    json: 'bytes',
     write: (w, v) => w.writeBytes(v),
     read: (r) => checked(r, () => r.readBytes()),
   } satisfies Kind<Uint8Array>,
-  bool: { wire: 0, write: (w, v) => w.writeBoolean(v), read: (r) => r.readBoolean() } satisfies Kind<boolean>,
-  float: { wire: 5, write: (w, v) => w.writeFloat(v), read: (r) => r.readFloat() } satisfies Kind<number>,
-  double: { wire: 1, write: (w, v) => w.writeDouble(v), read: (r) => r.readDouble() } satisfies Kind<number>,
+  bool: {
+    wire: 0,
+    json: 'bool',
+    write: (w, v) => w.writeBoolean(v),
+    read: (r) => r.readBoolean(),
+  } satisfies Kind<boolean>,
+  float: {
+    wire: 5,
+    json: 'float',
+    write: (w, v) => w.writeFloat(v),
+    read: (r) => r.readFloat(),
+  } satisfies Kind<number>,
+  double: {
+    wire: 1,
+    json: 'float',
+    write: (w, v) => w.writeDouble(v),
+    read: (r) => r.readDouble(),
+  } satisfies Kind<number>,
   int32: {
     wire: 0,
+    json: 'int',
     write: (w, v) => w.writeVarint(v),
     read: (r) => r.readVarint(true) | 0,
   } satisfies Kind<number>,
   uint32: {
     wire: 0,
+    json: 'int',
     write: (w, v) => w.writeVarint(v),
     read: (r) => r.readVarint() >>> 0,
   } satisfies Kind<number>,
   fixed32: {
     wire: 5,
+    json: 'int',
     write: (w, v) => w.writeFixed32(v),
     read: (r) => r.readFixed32(),
   } satisfies Kind<number>,
-  int64: { wire: 0, write: writeInt64, read: readInt64 } satisfies Kind<number | bigint>,
-  uint64: { wire: 0, write: writeInt64, read: readUint64 } satisfies Kind<number | bigint>,
+  int64: { wire: 0, json: 'wide', write: writeInt64, read: readInt64 } satisfies Kind<number | bigint>,
+  uint64: { wire: 0, json: 'wide', write: writeInt64, read: readUint64 } satisfies Kind<number | bigint>,
   sint64: {
     wire: 0,
+    json: 'wide',
     write: (w, v) => writeInt64(w, BigInt.asUintN(64, (BigInt(v) << 1n) ^ (BigInt(v) >> 63n))),
     read: (r) => {
       const zigzag = BigInt.asUintN(64, BigInt(readInt64(r)));
@@ -199,14 +243,21 @@ function readUint64(reader: PbfReader): number | bigint {
 function messageKind<T>(type: () => MessageType<T>): Kind<T> {
   return {
     wire: DELIMITED,
+    json: 'message',
+    type,
     write: (w, v) => w.writeRawMessage((m, inner) => type().write(m, inner), v),
     read: (r, depth) => type().read(r, endOf(r), depth + 1),
   };
 }
 
+function inJson<T>({ json: kind, type }: Kind<T>, holds: JsonField['holds']): JsonField {
+  return { kind, holds, type: type as (() => MessageType<never>) | undefined };
+}
+
 function one<T>(number: number, kind: Kind<T>): Field<T> {
   return {
     number,
+    json: inJson(kind, 'one'),
     write(writer, value) {
       writer.writeTag(number, kind.wire);
       kind.write(writer, value);
@@ -220,6 +271,7 @@ function many<T>(number: number, kind: Kind<T>): Field<readonly T[]> {
   const packed = kind.wire !== DELIMITED;
   return {
     number,
+    json: inJson(kind, 'list'),
     write(writer, values) {
       if (!packed) for (const value of values) single.write(writer, value);
       else if (values.length > 0) {
@@ -253,6 +305,8 @@ export const float = (number: number): Field<number> => one(number, kinds.float)
 export const double = (number: number): Field<number> => one(number, kinds.double);
 /** Also for enums. */
 export const int32 = (number: number): Field<number> => one(number, kinds.int32);
+/** A data type of `types.proto`. */
+export const dataType = (number: number): Field<number> => one(number, { ...kinds.int32, json: 'dataType' });
 /** A bigint where a number would not be exact. */
 export const int64 = (number: number): Field<number | bigint> => one(number, kinds.int64);
 /** Zigzag: small negative numbers are short. A bigint where a number would not be exact. */
@@ -269,11 +323,19 @@ export const bools = (number: number): Field<readonly boolean[]> => many(number,
 export const floats = (number: number): Field<readonly number[]> => many(number, kinds.float);
 export const doubles = (number: number): Field<readonly number[]> => many(number, kinds.double);
 export const int32s = (number: number): Field<readonly number[]> => many(number, kinds.int32);
+export const dataTypes = (number: number): Field<readonly number[]> =>
+  many(number, { ...kinds.int32, json: 'dataType' });
 export const int64s = (number: number): Field<readonly (number | bigint)[]> => many(number, kinds.int64);
 export const uint32s = (number: number): Field<readonly number[]> => many(number, kinds.uint32);
 export const uint64s = (number: number): Field<readonly (number | bigint)[]> => many(number, kinds.uint64);
 export const nestedList = <T>(number: number, type: () => MessageType<T>): Field<readonly T[]> =>
   many(number, messageKind(type));
+
+/** The entries of a map whose keys are numbers. */
+export const nestedEntries = <T>(number: number, type: () => MessageType<T>): Field<readonly T[]> => {
+  const kind = messageKind(type);
+  return { ...many(number, kind), json: inJson(kind, 'entries') };
+};
 
 /** A map with keys of text. */
 export function map<T>(
@@ -293,6 +355,10 @@ export function map<T>(
   const single = one(number, kind);
   return {
     number,
+    get json() {
+      const { kind, type } = value(2).json as JsonField;
+      return { kind, holds: 'map' as const, type };
+    },
     write(writer, entries) {
       for (const [key, item] of entries) single.write(writer, { key, value: item });
     },

@@ -4,6 +4,8 @@ import {
   bools,
   bytes,
   bytesList,
+  dataType,
+  dataTypes,
   doubles,
   float,
   floats,
@@ -15,6 +17,7 @@ import {
   map,
   message,
   nested,
+  nestedEntries,
   nestedList,
   text,
   texts,
@@ -65,7 +68,7 @@ export interface TensorProto {
   readonly float8_val?: Uint8Array;
 }
 export const TensorProto: MessageType<TensorProto> = message('TensorProto', () => ({
-  dtype: int32(1),
+  dtype: dataType(1),
   tensor_shape: nested(2, () => TensorShapeProto),
   version_number: int32(3),
   tensor_content: bytes(4),
@@ -99,7 +102,7 @@ export const ListValue: MessageType<ListValue> = message('AttrValue.ListValue', 
   i: int64s(3),
   f: floats(4),
   b: bools(5),
-  type: int32s(6),
+  type: dataTypes(6),
   shape: nestedList(7, () => TensorShapeProto),
   tensor: nestedList(8, () => TensorProto),
   func: nestedList(9, () => NameAttrList),
@@ -124,7 +127,7 @@ export const AttrValue: MessageType<AttrValue> = message('AttrValue', () => ({
   i: int64(3),
   f: float(4),
   b: bool(5),
-  type: int32(6),
+  type: dataType(6),
   shape: nested(7, () => TensorShapeProto),
   tensor: nested(8, () => TensorProto),
   placeholder: text(9),
@@ -183,7 +186,7 @@ export interface DtypeAndShape {
   readonly shape?: TensorShapeProto;
 }
 export const DtypeAndShape: MessageType<DtypeAndShape> = message('ResourceHandleProto.DtypeAndShape', () => ({
-  dtype: int32(1),
+  dtype: dataType(1),
   shape: nested(2, () => TensorShapeProto),
 }));
 
@@ -203,7 +206,7 @@ export interface ArgDef {
 export const ArgDef: MessageType<ArgDef> = message('OpDef.ArgDef', () => ({
   name: text(1),
   description: text(2),
-  type: int32(3),
+  type: dataType(3),
   type_attr: text(4),
   number_attr: text(5),
   type_list_attr: text(6),
@@ -269,7 +272,7 @@ export const FunctionDef: MessageType<FunctionDef> = message('FunctionDef', () =
   ret: map(4, text, () => ''),
   attr: attributes(5),
   control_ret: map(6, text, () => ''),
-  arg_attr: nestedList(7, () => ArgAttrEntry),
+  arg_attr: nestedEntries(7, () => ArgAttrEntry),
 }));
 
 /** The function that is the gradient of nodes with `_gradient_op_type`. */

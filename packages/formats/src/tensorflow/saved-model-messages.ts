@@ -4,6 +4,7 @@ import {
   bool,
   bytes,
   bytesList,
+  dataType,
   double,
   float,
   floats,
@@ -178,7 +179,7 @@ export const TensorInfo: MessageType<TensorInfo> = message<TensorInfo>('TensorIn
   name: text(1),
   coo_sparse: nested(4, () => CooSparse),
   composite_tensor: nested(5, () => CompositeTensor),
-  dtype: int32(2),
+  dtype: dataType(2),
   tensor_shape: nested(3, () => TensorShapeProto),
 }));
 
