@@ -60,6 +60,12 @@ const rows: readonly Row[] = [
     how: 'the same models, once and twice; same results in TensorFlow (`pnpm interop loaded_models`)',
   },
   {
+    format: "TensorFlow.js's graph",
+    direction: 'read',
+    models: golden('tfjs-graphs'),
+    how: 'made by TensorFlow in the form of the converter; same results as in TensorFlow.js 4.22, also saved again as SavedModels (`packages/saved-model/src/load/graph-model.test.ts`)',
+  },
+  {
     format: '`.keras`',
     direction: 'read',
     models: ending('.keras'),

@@ -14,6 +14,8 @@ import type { SaveModelOptions } from './save/save.ts';
  *     const model = await tf.savedModel.load('exported');
  *     const { output_0 } = model.signatures.serving_default({ inputs: x });
  *
+ * Also loads the graph of TensorFlow.js in a `model.json`, given by its path, its folder, or, in pages, its URL.
+ *
  * @param options.tags which of the file's graphs; needed where it has several.
  * @param options.lazy an op that Eagre lacks is an error where it would run, and not while loading.
  * @param options.options TensorFlow's options.

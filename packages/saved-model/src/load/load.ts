@@ -1,8 +1,8 @@
 import { withFileErrors } from '@eagre/backend';
 import { InvalidArgumentError, NotFoundError } from '@eagre/core';
 import { checkFlag, checkPath } from '@eagre/core/internal';
-import { tensorflow } from '@eagre/formats';
-import { nodeBuiltin, restoreFolder } from '@eagre/formats/internal';
+import { TFJS_MODEL_FILE, tensorflow } from '@eagre/formats';
+import { hasFiles, nodeBuiltin, restoreFolder } from '@eagre/formats/internal';
 import { LoadOptions, optionsOf } from '../options.ts';
 import { bytesOf, inside, OP, translatedError } from './files.ts';
 import type { LoadedObject } from './loaded-object.ts';
@@ -21,7 +21,7 @@ export interface LoadModelOptions {
   readonly options?: LoadOptions | null;
 }
 
-/** Loads the SavedModel in a folder, of TensorFlow 2 or 1: see `tf.savedModel.load`. */
+/** Loads the SavedModel in a folder, of TensorFlow 2 or 1, or the graph of a `model.json` of TensorFlow.js: see `tf.savedModel.load`. */
 export async function load(exportDir: string, options: LoadModelOptions = {}): Promise<LoadedObject> {
   checkPath(exportDir, 'exportDir', OP);
   const lazy = checkFlag(options.lazy ?? false, 'lazy', OP);
@@ -34,6 +34,11 @@ export async function load(exportDir: string, options: LoadModelOptions = {}): P
     skips: own.experimentalSkipCheckpoint,
     aliases: own.experimentalLoadFunctionAliases,
   };
+  const json = graphModelAt(exportDir);
+  if (json !== null) {
+    refuseFor(json, options, settings);
+    return (await import('./graph-model.ts')).loadGraphModel(json, lazy);
+  }
   const path = inside(exportDir, 'saved_model.pb');
   let values: SavedValues | null = null;
   try {
@@ -50,6 +55,32 @@ export async function load(exportDir: string, options: LoadModelOptions = {}): P
   }
 }
 
+/** The `model.json` that is meant: the path itself, in pages before what stands behind it in a URL, or one in a folder that has no SavedModel. */
+function graphModelAt(path: string): string | null {
+  if (!hasFiles()) return /\.json([?#]|$)/.test(path) ? path : null;
+  const { existsSync, statSync } = nodeBuiltin('node:fs');
+  if (path.endsWith('.json') && statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
+    return path;
+  const file = inside(path, TFJS_MODEL_FILE);
+  return existsSync(file) && !existsSync(inside(path, 'saved_model.pb')) ? file : null;
+}
+
+/** @throws InvalidArgumentError for options that say something of SavedModels alone */
+function refuseFor(path: string, { tags }: LoadModelOptions, { partial, skips, aliases }: Settings): void {
+  const given = [
+    [tags !== undefined && tags !== null, 'tags'],
+    [partial, 'allowPartialCheckpoint'],
+    [skips, 'experimentalSkipCheckpoint'],
+    [aliases, 'experimentalLoadFunctionAliases'],
+  ] as const;
+  const [, name] = given.find(([isGiven]) => isGiven) ?? [];
+  if (name !== undefined)
+    throw new InvalidArgumentError(
+      `${name} is of SavedModels, and ${path} is a model of TensorFlow.js: leave it out`,
+      OP,
+    );
+}
+
 async function modelBytes(folder: string, path: string): Promise<Uint8Array> {
   try {
     // A save that was killed may have moved it away.
@@ -58,7 +89,7 @@ async function modelBytes(folder: string, path: string): Promise<Uint8Array> {
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
     throw new NotFoundError(
-      `there is no SavedModel in ${folder}: it has no file saved_model.pb (one as text, saved_model.pbtxt, is not read)`,
+      `there is no SavedModel in ${folder}: it has no file saved_model.pb (one as text, saved_model.pbtxt, is not read), and no model.json of TensorFlow.js`,
       OP,
       { cause: error },
     );
