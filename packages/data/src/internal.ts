@@ -1,4 +1,14 @@
-/** What the umbrella puts into `tf.io`, `tf.image`, `tf.audio` and `tf.train`. */
+/** What the umbrella puts into `tf.io`, `tf.image`, `tf.audio`, `tf.browser` and `tf.train`. */
+export { type DrawOptions, draw, fromPixels, fromPixelsAsync, toPixels } from './browser/from-pixels.ts';
+export type {
+  BitmapLike,
+  CanvasLike,
+  ImageLike,
+  PixelData,
+  PixelSource,
+  VideoFrameLike,
+  VideoLike,
+} from './browser/sources.ts';
 export { Optional, OptionalSpec } from './elements/optional.ts';
 export {
   adjustJpegQuality,

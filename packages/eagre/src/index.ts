@@ -75,6 +75,7 @@ export {
 export {
   audio,
   autograph,
+  browser,
   data,
   distribute,
   experimental,

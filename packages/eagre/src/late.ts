@@ -5,6 +5,7 @@
 export * as data from '@eagre/data';
 export * as audio from './audio.ts';
 export * as autograph from './autograph.ts';
+export * as browser from './browser.ts';
 export * as distribute from './distribute.ts';
 export * as experimental from './experimental.ts';
 export * as graphUtil from './graph-util.ts';

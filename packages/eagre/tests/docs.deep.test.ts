@@ -15,6 +15,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const pages = [
   'README',
   'docs/install',
+  'docs/browser',
   'docs/autograph',
   'docs/function',
   'docs/sessions',

@@ -22,6 +22,7 @@ const ours: Readonly<Record<string, string>> = {
   Model: 'models of several inputs',
   Input: 'what these begin with',
   ready: 'what a page waits for, before it computes',
+  browser: 'pixels of pages, as in TensorFlow.js',
   onnx: 'a package of its own, which no module of TensorFlow has',
   serving: 'a package of its own, as TensorFlow Serving is',
 };

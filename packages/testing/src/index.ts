@@ -13,6 +13,7 @@ export { maxUlp } from './compare.ts';
 export { type Findings, fuzz, fuzzAsync, LONGEST_WORK_MS, SEED, workOf } from './fuzz.ts';
 export { checkGradients, type GradCheckOptions } from './grad-check.ts';
 export { fuzzCalls, type Subject } from './mutations.ts';
+export { hasWasmModule, openPage, type Route, type TestPage } from './pages.ts';
 export { RemoteBackend, type RemoteOptions, remotes } from './remote.ts';
 export { packages, sources } from './sources.ts';
 export { generator, hasFloats, materialize } from './values.ts';
