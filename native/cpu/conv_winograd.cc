@@ -198,6 +198,8 @@ class Winograd : Tiles {
     });
   }
   vf32 taps_at(int64_t h, int64_t w, int64_t k, int64_t j, int64_t columns) const {
+    // The last panel may be wider than the filters by whole vectors.
+    if (columns == 0) return vf32{};
     const int64_t tap = (v_.h.tap0 + h * v_.h.tap_step) * 3 + v_.w.tap0 + w * v_.w.tap_step;
     const float* from = taps_.data + tap * taps_.tap_size + k * taps_.k_step + j * taps_.column_step;
     if (taps_.column_step == 1) return Part<float>(columns).load(from);
