@@ -101,6 +101,7 @@ const permitted = {
     'gpu-kernels',
     'formats',
   ],
+  'create-eagre': [],
   eagre: [
     'backend',
     'backend-js',

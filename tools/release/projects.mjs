@@ -94,6 +94,11 @@ export async function project(manager, folder, packages, { registry, target = ow
     license: 'UNLICENSED',
   };
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+  await installIn(manager, folder, packages, { registry, target, cache });
+}
+
+/** Installs packages into a project that is there, beside those that it asks for. The options are those of `project`. */
+export async function installIn(manager, folder, packages, { registry, target = own, cache }) {
   writeFileSync(join(folder, '.npmrc'), npmSettings(registry));
   await managers[manager].install(folder, packages, { registry, target, cache });
 }

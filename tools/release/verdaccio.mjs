@@ -17,6 +17,7 @@ const registry = await runServer({
   uplinks: outside ? { outside: { url: outside, timeout: '2m', maxage: '1h' } } : {},
   packages: {
     eagre: ours,
+    'create-eagre': ours,
     '@eagre/*': ours,
     '**': outside ? { access: '$all', proxy: 'outside' } : { access: '$all' },
   },

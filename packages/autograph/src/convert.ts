@@ -19,7 +19,7 @@ export interface Converted {
   readonly map: SourceMap | null;
 }
 
-const RUNTIME = 'eagre/internal';
+export const RUNTIME = 'eagre/internal';
 
 /** Whether a statement is what conversion adds, here or in another tool. */
 function isHelpersImport(statement: Node, runtime: string): boolean {

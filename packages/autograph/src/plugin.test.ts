@@ -1,5 +1,5 @@
 import '@eagre/backend-js';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { constant, type Tensor } from '@eagre/core';
@@ -9,7 +9,7 @@ import * as esbuild from 'esbuild';
 import { rolldown } from 'rolldown';
 import { rollup } from 'rollup';
 import * as vite from 'vite';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import webpack from 'webpack';
 import { type AutographPluginOptions, autograph } from './plugin.ts';
 
@@ -187,5 +187,41 @@ describe.each(Object.entries(tools))('%s', (_, { typed, build }) => {
       if (position !== undefined && position !== null) expect(position).toMatchObject({ line: 8, column: 4 });
       expect(`${message}\n${frame}`).toMatch(/\n8 \| {5}var old = n;\n {2}\| {5}\^/);
     });
+  });
+});
+
+describe("Vite's development server", () => {
+  const folder = mkdtempSync(join(tmpdir(), 'eagre-plugin-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  /** What the plugin tells Vite of a project where this is the runtime. */
+  const told = (command: string, name: string): unknown => {
+    const { config } = autograph.vite({ runtime: `${name}/internal` }) as vite.Plugin;
+    const hook = config as (of: vite.UserConfig, env: { command: string }) => unknown;
+    vi.stubEnv('VITEST', undefined);
+    try {
+      return hook({ root: folder }, { command });
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  };
+  const pack = (place: string, name: string): string => {
+    const target = join(folder, place, name);
+    mkdirSync(target, { recursive: true });
+    writeFileSync(join(target, 'internal.js'), '');
+    writeFileSync(
+      join(target, 'package.json'),
+      JSON.stringify({ name, exports: { './internal': './internal.js' } }),
+    );
+    return target;
+  };
+
+  test('is told of what converted code imports, where that is installed', () => {
+    pack('node_modules', 'installed');
+    expect(told('serve', 'installed')).toEqual({ optimizeDeps: { include: ['installed/internal'] } });
+    expect(told('build', 'installed')).toBeUndefined();
+    expect(told('serve', 'missing')).toBeUndefined();
+    // Packages of the same workspace are sources.
+    symlinkSync(pack('packages', 'linked'), join(folder, 'node_modules/linked'), 'junction');
+    expect(told('serve', 'linked')).toBeUndefined();
   });
 });

@@ -1,8 +1,10 @@
 /** Conversion while building: one plugin for Vite, Vitest, Rollup, Rolldown, esbuild and webpack. */
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
 import { createUnplugin, type UnpluginContext, type UnpluginInstance } from 'unplugin';
 import { codeFrame, placeOf } from './analysis/place.ts';
 import { isOwn, MODULES, PACKAGES, SAYS } from './analysis/which.ts';
-import { type ConvertOptions, convert } from './convert.ts';
+import { type ConvertOptions, convert, RUNTIME } from './convert.ts';
 import { AutographError } from './errors.ts';
 
 type Pattern = string | RegExp;
@@ -12,6 +14,15 @@ export interface AutographPluginOptions extends Pick<ConvertOptions, 'runtime'> 
   readonly include?: Pattern | readonly Pattern[];
   /** Paths of modules that stay as they are; what is in `node_modules` unless given. */
   readonly exclude?: Pattern | readonly Pattern[];
+}
+
+/** Whether a project finds a module among packages that are installed; those of a workspace are sources, which Vite leaves as they are. */
+function isInstalled(module: string, root: string): boolean {
+  try {
+    return /[\\/]node_modules[\\/]/.test(createRequire(join(resolve(root), 'package.json')).resolve(module));
+  } catch {
+    return false;
+  }
 }
 
 const list = (patterns: Pattern | readonly Pattern[]): Pattern[] =>
@@ -56,6 +67,13 @@ export const autograph: UnpluginInstance<AutographPluginOptions | undefined, fal
         }
       },
     };
-    return { name: 'eagre-autograph', enforce: 'pre', transform };
+    // Vite's development server would else find what converted code imports when a page is there already, and load it again.
+    const vite = {
+      config: ({ root = process.cwd() }: { root?: string }, { command }: { command: string }) =>
+        command === 'serve' && process.env['VITEST'] === undefined && isInstalled(runtime ?? RUNTIME, root)
+          ? { optimizeDeps: { include: [runtime ?? RUNTIME] } }
+          : undefined,
+    };
+    return { name: 'eagre-autograph', enforce: 'pre', transform, vite };
   },
 );

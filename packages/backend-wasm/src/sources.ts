@@ -13,16 +13,30 @@ export interface Opening {
 /** Whether modules know their own URL: at the edge they do not, and neither do those that a bundler has made one script of. */
 export const saysWhere = (): boolean => URL.canParse('..', import.meta.url);
 
-/** Vite's development server moves the scripts of dependencies into a folder of its own, and serves their other files from where they are. */
+/**
+ * Where a file of this package is served, of what a bundler has made of its URL. Next.js makes a path of it. Vite's development server moves the scripts of
+ * dependencies into a folder of its own, and serves their other files from where they are.
+ */
 export const served = ({ href }: URL): URL =>
-  new URL(href.replace(/(\/node_modules\/)\.vite\/(?=[^/]+$)/, '$1@eagre/backend-wasm/'));
+  new URL(
+    href.replace(/(\/node_modules\/)\.vite\/(?=[^/]+$)/, '$1@eagre/backend-wasm/'),
+    globalThis.location?.href,
+  );
 
 // Also those of another realm.
 const isModule = (value: unknown): boolean =>
   typeof value === 'object' && Object.prototype.toString.call(value) === '[object WebAssembly.Module]';
 
-/** What URLs are relative to: this module, else the page. A text of its own: bundlers look for files in what stands beside `import.meta.url`. */
-const base = (): string | undefined => (saysWhere() ? `${import.meta.url}` : globalThis.location?.href);
+/**
+ * What URLs are relative to: this module, else the page. A text of its own: bundlers look for files in what stands beside `import.meta.url`. webpack has
+ * pages know where a module was when it was bundled.
+ */
+const base = (): string | undefined => {
+  const { protocol, href } = globalThis.location ?? {};
+  const isElsewhere =
+    protocol !== undefined && protocol !== 'file:' && `${import.meta.url}`.startsWith('file:');
+  return saysWhere() && !isElsewhere ? `${import.meta.url}` : href;
+};
 
 /** @throws InvalidArgumentError for what is none */
 export function checkSource(name: string, given: unknown, op: string): void {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,6 +19,13 @@ interface Package {
   readonly manifest: Manifest;
   readonly platform: string | undefined;
 }
+
+type Install = (
+  manager: Manager,
+  folder: string,
+  packages: readonly string[],
+  options: { readonly registry: { readonly address: string; readonly onlyOurs: boolean } },
+) => Promise<void>;
 
 interface Registry {
   readonly address: string;
@@ -47,14 +54,10 @@ const {
 const { startRegistry } = (await tool('release/registry.mjs')) as {
   startRegistry(folder: string): Promise<Registry>;
 };
-const { managers, project, runPrograms } = (await tool('release/projects.mjs')) as {
+const { installIn, managers, project, runPrograms } = (await tool('release/projects.mjs')) as {
   managers: Readonly<Record<Manager, { run?(folder: string, words: readonly string[]): Promise<string> }>>;
-  project(
-    manager: Manager,
-    folder: string,
-    packages: readonly string[],
-    options: { readonly registry: { readonly address: string; readonly onlyOurs: boolean } },
-  ): Promise<void>;
+  installIn: Install;
+  project: Install;
   runPrograms(
     folder: string,
     options: { readonly manager: Manager },
@@ -126,16 +129,30 @@ export async function pack(): Promise<PackedPlace & { stop(): Promise<void> }> {
 
 /** An empty project, in which a program has installed packages from the registry. @returns its folder */
 export async function consumer(manager: Manager, name: string, packages: readonly string[]): Promise<string> {
-  const place = inject('packed');
-  if (typeof place === 'string') throw new Error(place);
-  const folder = join(place.folder, name);
-  // The registry of a name without a scope is that of all such names.
-  const words = packages.map((one) =>
-    one === 'eagre' ? `eagre@${place.address}eagre/-/eagre-${version}.tgz` : one,
-  );
-  await project(manager, folder, words, { registry: { address: place.address, onlyOurs: true } });
+  const { folder: parent, address } = packedPlace();
+  const folder = join(parent, name);
+  const words = packages.map((one) => (one.startsWith('@') ? one : `${one}@${tarball(one)}`));
+  await project(manager, folder, words, { registry: { address, onlyOurs: true } });
   return folder;
 }
+
+/** Installs what the project in a folder asks for. */
+export async function installInto(folder: string): Promise<void> {
+  const file = join(folder, 'package.json');
+  const manifest = JSON.parse(readFileSync(file, 'utf8')) as { dependencies: Record<string, string> };
+  manifest.dependencies['eagre'] = tarball('eagre');
+  writeFileSync(file, JSON.stringify(manifest));
+  await installIn('npm', folder, [], { registry: { address: packedPlace().address, onlyOurs: true } });
+}
+
+export function packedPlace(): PackedPlace {
+  const place = inject('packed');
+  if (typeof place === 'string') throw new Error(place);
+  return place;
+}
+
+/** Where a package of ours without a scope is: the registry of such names is that of all. */
+const tarball = (name: string): string => `${packedPlace().address}${name}/-/${name}-${version}.tgz`;
 
 /** Runs a program in a folder, with more in its environment. @returns what it prints. @throws Error with all that it says if it fails. */
 export const run: (
