@@ -21,6 +21,10 @@ const savedModels = [
   ...golden('composites').map((name) => `composites-${name}`),
 ];
 
+const tfjsLayers = JSON.parse(gunzipSync(bytes('packages/layers/golden/tfjs-layers.json.gz')).toString()) as {
+  readonly models: readonly { readonly name: string }[];
+};
+
 const kerasFiles = readdirSync(`${root}packages/layers/golden/keras-files`);
 const ending = (end: string): string[] =>
   kerasFiles.filter((name) => name.endsWith(end)).map((name) => name.slice(0, -end.length));
@@ -88,6 +92,12 @@ const rows: readonly Row[] = [
     direction: 'read',
     models: ending('.h5').filter((name) => !name.endsWith('.weights')),
     how: 'made by Keras 3 and Keras 2, whole models and weights',
+  },
+  {
+    format: "TensorFlow.js's model of Keras",
+    direction: 'read',
+    models: tfjsLayers.models.map(({ name }) => name),
+    how: 'made by TensorFlow.js 4.22, and by Keras 2 in the form of the converter; same predictions, and same losses of further training (`packages/layers/src/saving/tfjs-model.test.ts`)',
   },
   {
     format: 'ONNX',

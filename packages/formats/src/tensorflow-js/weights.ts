@@ -24,6 +24,8 @@ export interface TfjsWeight {
   readonly shape: readonly number[];
   readonly dtype: TfjsDType;
   readonly quantization?: TfjsQuantization;
+  /** What it is of; of the model unless given. */
+  readonly group?: 'model' | 'optimizer';
 }
 
 /** Arrays whose bytes lie one after the other in some files. */
@@ -72,7 +74,7 @@ function isInside(path: unknown): path is string {
 
 function parseWeight(value: unknown, at: string, error: ErrorMaker): TfjsWeight {
   if (!isRecord(value)) throw error(at, 'an object', show(value));
-  const { name, shape, dtype, quantization } = value;
+  const { name, shape, dtype, quantization, group } = value;
   if (typeof name !== 'string') throw error(`${at}.name`, 'text', show(name));
   const where = `weight ${quote(name)}`;
   if (!DTYPES.has(dtype)) throw error(`${where}: dtype`, [...DTYPES].join(', '), show(dtype));
@@ -85,6 +87,7 @@ function parseWeight(value: unknown, at: string, error: ErrorMaker): TfjsWeight 
     ...(quantization === undefined || quantization === null
       ? {}
       : { quantization: parseQuantization(quantization, dtype as TfjsDType, where, error) }),
+    ...(group === 'optimizer' ? { group } : {}),
   };
 }
 

@@ -52,8 +52,8 @@ export const saveModelToBytes: NamedFunction<
 });
 
 /**
- * The model of a `.keras` file, of a folder of `zipped: false`, or of an older `.h5` file, written here or by Keras, with its weights; compiled, with the
- * state of its optimizer, if it was. Classes of your own are registered before, or given as `customObjects`. No code in a file is run.
+ * The model of a `.keras` file, of a folder of `zipped: false`, of an older `.h5` file, written here or by Keras, or of a `model.json` of TensorFlow.js, with
+ * its weights; compiled, with the state of its optimizer, if it was. Classes of your own are registered before, or given as `customObjects`. No code in a file is run.
  * @param filepath a path, or the bytes of a file.
  * @throws (the promise) NotFoundError without such a file, DataLossError for a damaged one, InvalidArgumentError for classes that are not known.
  */

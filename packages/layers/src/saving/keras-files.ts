@@ -7,6 +7,7 @@ import {
   readFileBytes,
   readHdf5,
   readHdf5File,
+  TFJS_MODEL_FILE,
   writeFileAtomic,
 } from '@eagre/formats';
 import {
@@ -37,6 +38,7 @@ import type { ModelReading } from './model-config.ts';
 import { readError, writeError } from './read-error.ts';
 import { isModelPath, unbuilt } from './saving.ts';
 import { loadShards, saveShards } from './sharded-weights.ts';
+import { loadTfjsModel } from './tfjs-model.ts';
 
 /** Of `model.save` and `saveModel`. */
 export interface SaveOptions {
@@ -171,7 +173,7 @@ export function modelBytes(model: Model): Uint8Array {
   return joined([...encodeArchive(model)]);
 }
 
-/** Reads a model of a path, in pages of a URL, or of the bytes of a `.keras` or `.h5` file. */
+/** Reads a model of a path, in pages of a URL, or of the bytes of a `.keras` or `.h5` file. The path may be that of a `model.json` of TensorFlow.js. */
 export async function loadModel(
   source: string | Uint8Array,
   { customObjects = null, compile = true, safeMode = true }: LoadOptions,
@@ -185,18 +187,31 @@ export async function loadModel(
         : await modelOfArchive(readArchive(source, file), reading);
     // A page fetches it. A save of a folder that was killed may have moved that away.
     if (hasFiles()) restoreFolder(nodeBuiltin('node:path').resolve(source));
+    const json = tfjsModelAt(source);
+    if (json !== null) return await loadTfjsModel(json, { ...reading, file: json });
     if (isLegacy(source)) return await readHdf5File(source, (root) => modelOfLegacy(root, reading));
     if (hasFiles() && nodeBuiltin('node:fs').statSync(source).isDirectory())
       return await modelOfArchive(await readFolder(source), reading);
     if (!source.endsWith('.keras'))
       throw new InvalidArgumentError(
-        `${source}: a model is in a file that ends in .keras or .h5, or in a folder with a ${CONFIG}; for weights alone make the model first and use model.loadWeights`,
+        `${source}: a model is in a file that ends in .keras or .h5, in a folder with a ${CONFIG}, or in a ${TFJS_MODEL_FILE} of TensorFlow.js; for weights alone make the model first and use model.loadWeights`,
         'loadModel',
       );
     return await modelOfArchive(readArchive(await readFileBytes(source), file), reading);
   } catch (cause) {
     throw readError(cause, file, 'loadModel');
   }
+}
+/** The `model.json` of TensorFlow.js that is meant: the path itself, in pages before what stands behind it in a URL, or one in a folder that has no model of Keras. */
+function tfjsModelAt(path: string): string | null {
+  if (/\.weights\.json$/.test(path)) return null;
+  if (!hasFiles()) return /\.json([?#]|$)/.test(path) ? path : null;
+  const { existsSync, statSync } = nodeBuiltin('node:fs');
+  const { join } = nodeBuiltin('node:path');
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (!isFolder) return path.endsWith('.json') ? path : null;
+  const file = join(path, TFJS_MODEL_FILE);
+  return existsSync(file) && !existsSync(join(path, CONFIG)) ? file : null;
 }
 const HDF5_SIGNATURE = [0x89, 0x48, 0x44, 0x46];
 const isHdf5 = (bytes: Uint8Array): boolean => HDF5_SIGNATURE.every((byte, i) => bytes[i] === byte);

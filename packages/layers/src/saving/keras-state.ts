@@ -26,6 +26,9 @@ import { Layer } from '../layer/layer.ts';
 import type { Model } from '../models/model.ts';
 import { type Saveable, walkSaveables } from './saveables.ts';
 
+/** An array of a file, of HDF5 or another one. */
+export type Dataset = Pick<Hdf5Dataset, 'shape' | 'dtype' | 'type' | 'read'>;
+
 /** What a file keeps of a model beside its configuration. */
 export interface SavedState {
   readonly weights: Hdf5GroupBuilder;
@@ -277,9 +280,9 @@ function walkOnce(model: Layer, visit: (object: Saveable) => void): void {
 export function assignmentOf(
   object: { readonly name: string },
   variables: readonly Variable[],
-  sets: readonly Hdf5Dataset[],
+  sets: readonly Dataset[],
 ): Plan {
-  const values = variables.map((variable, i) => tensorOf((sets[i] as Hdf5Dataset).read(), variable.dtype));
+  const values = variables.map((variable, i) => tensorOf((sets[i] as Dataset).read(), variable.dtype));
   const run = (): void => {
     variables.forEach((variable, i) => {
       const value = values[i] as Tensor;
@@ -292,7 +295,7 @@ export function assignmentOf(
 }
 
 /** Why an array does not fit a variable; undefined where it does. */
-export function misfit(variable: Variable, set: Hdf5Dataset): string | undefined {
+export function misfit(variable: Variable, set: Dataset): string | undefined {
   const { shape, dtype, type } = set;
   const expected = `expected ${variable.dtype} ${showShape(variable.shape)} for ${variable.path}`;
   const fits = sameShape(shape, variable.shape) && dtype !== null && converts(dtype, variable.dtype);

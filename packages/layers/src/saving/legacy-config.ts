@@ -39,7 +39,9 @@ const OBSOLETE: Readonly<Record<string, readonly unknown[] | 'any'>> = {
 
 /** The configuration as Keras 3 writes it. @throws UnimplementedError for what Keras 2 had and Keras 3 has not */
 export function fromLegacyConfig(given: Config): Config {
-  const { class_name: name, config, ...rest } = given;
+  const { class_name: name, config: written, ...rest } = given;
+  // The oldest files have a list of layers by itself.
+  const config = name === 'Sequential' && Array.isArray(written) ? { layers: written } : written;
   if (typeof name !== 'string' || !isPlain(config)) return given;
   if (name === 'TFOpLambda' || name === 'SlicingOpLambda' || name === 'TensorFlowOpLayer')
     throw new UnimplementedError(
@@ -54,7 +56,7 @@ export function fromLegacyConfig(given: Config): Config {
   const isCustom = name.includes('>');
   const className = isCustom
     ? { class_name: name.slice(name.indexOf('>') + 1), registered_name: name }
-    : { class_name: PUBLIC_NAMES[name] ?? name };
+    : { class_name: Object.hasOwn(PUBLIC_NAMES, name) ? PUBLIC_NAMES[name] : name };
   if (name === 'Sequential') return { ...rest, class_name: name, config: sequential(own) };
   if (name === 'Functional' || name === 'Model')
     return { ...rest, class_name: 'Functional', config: 'layers' in own ? functional(own) : own };
@@ -166,6 +168,10 @@ function layerConfig(name: string, config: Config): Config {
   if (dtype !== undefined) own['dtype'] = policyName(dtype);
   if (axis !== undefined) own['axis'] = name === 'BatchNormalization' && Array.isArray(axis) ? axis[0] : axis;
   if (name === 'DepthwiseConv2D' && own['groups'] === 1) delete own['groups'];
+  if (name === 'LeakyReLU' && 'alpha' in own) {
+    own['negative_slope'] = own['alpha'];
+    delete own['alpha'];
+  }
   if (isPlain(layer)) own['layer'] = fromLegacyConfig(layer as Config);
   if (isPlain(cell)) own['cell'] = fromLegacyConfig(cell as Config);
   if (Array.isArray(own['cells'])) own['cells'] = (own['cells'] as Config[]).map(fromLegacyConfig);
@@ -220,6 +226,11 @@ function optimizerConfig({ class_name: name, config, ...rest }: Config): Config 
     /^Custom>(Adam|SGD|RMSprop|Adagrad|Adadelta|Adamax|Nadam|Ftrl|AdamW)$/.test(name);
   const own = { ...(config as Record<string, unknown>) };
   if (own['decay'] === 0) delete own['decay'];
+  // Before Keras 2.3.
+  if ('lr' in own && !('learning_rate' in own)) {
+    own['learning_rate'] = own['lr'];
+    delete own['lr'];
+  }
   for (const key of ['jit_compile', 'is_legacy_optimizer']) delete own[key];
   return { ...rest, class_name: plain ? (name as string).slice('Custom>'.length) : name, config: own };
 }

@@ -3,6 +3,7 @@ import { DataLossError, InvalidArgumentError } from '@eagre/core';
 import type { Layer } from '../layer/layer.ts';
 import { Model } from '../models/model.ts';
 import { knowAllLayers } from './all-layers.ts';
+import { HARD_SIGMOID, knowHardSigmoid } from './hard-sigmoid.ts';
 import {
   deserializeLayer,
   type SerializedLayer,
@@ -42,6 +43,7 @@ export function modelOfConfig(
   { file, customObjects, compile, safeMode }: ModelReading,
 ): Model {
   knowAllLayers();
+  if (JSON.stringify(config).includes(HARD_SIGMOID['config'] as string)) knowHardSigmoid();
   const { compile_config: _, ...uncompiled } = config;
   const model = readingObjects(safeMode, () =>
     withCustomObjects(customObjects, () => deserializeLayer(compile ? config : uncompiled)),

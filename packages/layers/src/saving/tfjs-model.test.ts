@@ -1,0 +1,193 @@
+// Models of Keras in files of TensorFlow.js: tools/golden/tfjs_layers.py.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { constant, EagreError, NotFoundError, type Tensor } from '@eagre/core';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { layers, loadModel, type Model, Sequential } from '../index.ts';
+
+interface Stored {
+  readonly shape: readonly number[];
+  readonly data: readonly number[];
+}
+interface TfjsModel {
+  readonly name: string;
+  readonly files: Readonly<Record<string, string>>;
+  readonly x: Stored | readonly Stored[];
+  readonly y?: Stored;
+  readonly outputs: Stored | readonly Stored[];
+  readonly losses?: readonly number[];
+}
+const { models } = JSON.parse(
+  gunzipSync(
+    readFileSync(fileURLToPath(new URL('../../golden/tfjs-layers.json.gz', import.meta.url))),
+  ).toString(),
+) as { readonly models: readonly TfjsModel[] };
+const modelOf = (name: string): TfjsModel => models.find((model) => model.name === name) as TfjsModel;
+
+const folder = mkdtempSync(join(tmpdir(), 'eagre-tfjs-layers-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+});
+let next = 0;
+function unpack({ name, files }: TfjsModel): string {
+  const path = join(folder, `${name}-${next++}`);
+  mkdirSync(path);
+  for (const [file, content] of Object.entries(files))
+    writeFileSync(join(path, file), Buffer.from(content, 'base64'));
+  return path;
+}
+const tensor = ({ data, shape }: Stored): Tensor => constant(data as number[], 'float32', { shape });
+const inputOf = ({ x }: TfjsModel): Tensor | Tensor[] => ('data' in x ? tensor(x) : x.map(tensor));
+
+function expectOutputs(model: Model, golden: TfjsModel): void {
+  const [{ shape, data }] = [golden.outputs].flat() as [Stored];
+  const found = model.invoke(inputOf(golden)) as Tensor;
+  expect(found.shape).toEqual(shape);
+  Array.from(found.data() as Float32Array).forEach((value, i) => {
+    expect(value, `${golden.name}, value ${i}`).toBeCloseTo(data[i] as number, 4);
+  });
+}
+
+test.each(models.map((model) => [model.name, model] as const))(
+  '%s predicts the same, and trains on with the same losses',
+  async (_, golden) => {
+    const warn = vi.spyOn(console, 'warn');
+    const model = await loadModel(join(unpack(golden), 'model.json'));
+    expect(warn).not.toHaveBeenCalled();
+    expectOutputs(model, golden);
+    for (const loss of golden.losses ?? []) {
+      model.resetMetrics();
+      const found = model.trainOnBatch(inputOf(golden) as Tensor, tensor(golden.y as Stored))[
+        'loss'
+      ] as number;
+      expect(found / loss).toBeCloseTo(1, 3);
+    }
+    if (golden.losses !== undefined && golden.losses.length > 0) {
+      model.compile({ optimizer: 'sgd', loss: 'mse' });
+      model.trainOnBatch(inputOf(golden) as Tensor, tensor(golden.y as Stored));
+    }
+  },
+);
+
+test('a folder is read, and without compile the model stays uncompiled', async () => {
+  const golden = modelOf('tfjs-dense');
+  const path = unpack(golden);
+  expectOutputs(await loadModel(path), golden);
+  expect((await loadModel(path, { compile: false })).compiled).toBe(false);
+  expect((await loadModel(path)).compiled).toBe(true);
+});
+
+test('the hard sigmoid is that of the file, also when the model is saved in a file of Keras', async () => {
+  const golden = modelOf('tfjs-words');
+  const model = await loadModel(unpack(golden));
+  const path = join(folder, 'words.keras');
+  await model.save(path);
+  expectOutputs(await loadModel(path), golden);
+});
+
+test('in pages files are fetched from beside the URL', async () => {
+  const golden = modelOf('keras2-dense');
+  const model = await loadModel(unpack(golden));
+  expectOutputs(model, golden);
+  const asked: string[] = [];
+  const builtin = process.getBuiltinModule;
+  vi.stubGlobal('fetch', async (url: string) => {
+    asked.push(url);
+    const content = golden.files[url.replace(/^.*\//, '').replace(/\?.*$/, '')];
+    return content === undefined
+      ? new Response('', { status: 404 })
+      : new Response(new Blob([new Uint8Array(Buffer.from(content, 'base64'))]));
+  });
+  Object.assign(process, { getBuiltinModule: undefined });
+  try {
+    expectOutputs(await loadModel('/web/model.json?v=2'), golden);
+    expect(asked).toEqual(['/web/model.json?v=2', '/web/group1-shard1of1.bin?v=2']);
+    await expect(loadModel('/web/none.json')).rejects.toThrow(/none.json: the server answered 404/);
+  } finally {
+    Object.assign(process, { getBuiltinModule: builtin });
+  }
+});
+
+describe('what is wrong is named', () => {
+  const changed = (from: string | RegExp, to: string, name = 'tfjs-dense'): Promise<Model> => {
+    const path = unpack(modelOf(name));
+    const file = join(path, 'model.json');
+    const text = readFileSync(file, 'utf8');
+    const other = text.replace(from, to);
+    expect(other).not.toBe(text);
+    writeFileSync(file, other);
+    return loadModel(path);
+  };
+
+  test.each([
+    [
+      /"dense_Dense\d+\/kernel","shape":\[3,4\]/,
+      '"dense_x/kernel","shape":[3,4]',
+      /no layer has the weight 'dense_x\/kernel'; 'dense_Dense\d': expected 2 weights \(.*\), got 1 \(/,
+    ],
+    [
+      /"shape":\[3,4\]/,
+      '"shape":[4,3]',
+      /model.json: .*'dense_Dense\d': expected float32 \[3, ?4\] for .*, got float32 \[4, ?3\]/,
+    ],
+    [/"units":4/, '"units":5', /'dense_Dense\d': expected float32 \[3, ?5\]/],
+    [/"class_name":"Dense"/, '"class_name":"Nothing"', /Nothing/],
+    [/"class_name":"Dense"/, '"class_name":"__proto__"', /__proto__/],
+    [
+      /"format":"layers-model"/,
+      '"format":"graph-model"',
+      /is a graph of TensorFlow: read it with tf.savedModel.load/,
+    ],
+    [/"batch_input_shape":\[null,3\],/, '', /does not say the shape of its input/],
+    [/"weights.bin"/, '"../weights.bin"', /the path of a file in the folder/],
+    [/"weights.bin"/, '"nothing.bin"', /there is no file .*nothing.bin/],
+    [/"optimizer_config":\{"class_name":"Adam"/, '"optimizer_config":{"class_name":"Adamus"', /Adamus/],
+    [/"modelTopology":\{/, '"modelTopology":3,"x":{', /modelTopology: expected an object/],
+  ] as const)('%s in the place of %s', async (from, to, message) => {
+    await expect(changed(from, to)).rejects.toThrow(message);
+    await expect(changed(from, to)).rejects.toBeInstanceOf(EagreError);
+  });
+
+  test('files that are not there, and a state that does not fit', async () => {
+    await expect(loadModel(join(folder, 'none', 'model.json'))).rejects.toThrow(NotFoundError);
+    await expect(loadModel(join(folder, 'x.weights.json'))).rejects.toThrow();
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    await changed(/kernel\/m"/, 'kernel/n"');
+    expect(warn).toHaveBeenCalledWith(
+      expect.stringMatching(/the state of the optimizer does not fit .*\(1 of 9 arrays\), so it begins anew/),
+    );
+    const nested = `${'{"a":'.repeat(500)}1${'}'.repeat(500)}`;
+    await expect(changed(/"modelTopology":\{/, `"modelTopology":{"deep":${nested},`)).rejects.toThrow(
+      /levels deep/,
+    );
+  });
+
+  test('a Sequential whose configuration is a list, as the oldest files have it', async () => {
+    const golden = modelOf('tfjs-dense');
+    const path = unpack(golden);
+    const file = join(path, 'model.json');
+    const json = JSON.parse(readFileSync(file, 'utf8'));
+    json.modelTopology.config = json.modelTopology.config.layers;
+    json.format = undefined;
+    // Keras had another name for it then.
+    json.trainingConfig.optimizer_config.config = { lr: 0.5, beta_1: 0.9, decay: 0 };
+    writeFileSync(file, JSON.stringify(json));
+    const model = await loadModel(file);
+    expectOutputs(model, golden);
+    expect(model.optimizer.learningRate).toBe(0.5);
+  });
+});
+
+test('layers of another kind of file are not asked for', async () => {
+  const model = new Sequential([new layers.Dense(1, { inputShape: [2] })]);
+  await model.save(join(folder, 'plain'), { zipped: false });
+  writeFileSync(join(folder, 'plain', 'model.json'), '{}');
+  expect(await loadModel(join(folder, 'plain'))).toBeInstanceOf(Sequential);
+  await expect(loadModel(join(folder, 'nothing.txt'))).rejects.toThrow();
+  await expect(loadModel(join(folder, 'plain', 'model.json'))).rejects.toThrow(EagreError);
+});
