@@ -77,6 +77,7 @@ const permitted = {
   datasets: ['core', 'formats', 'backend', 'backend-wasm'],
   board: ['formats', 'summary'],
   cli: [
+    'backend-native',
     'formats',
     'datasets',
     'summary',

@@ -45,6 +45,19 @@ export function program(version: string, out: Output, exit: (code: number) => vo
       await board.close();
     });
   command
+    .command('doctor')
+    .description('says what a project computes with, and what is wrong or would be better')
+    .argument('[folder]', 'of the project', folder, '.')
+    .option('--json', 'print JSON')
+    .action(async (dir: string, options: { json?: true }) => {
+      const { diagnose, diagnosisText } = await import('./doctor.ts');
+      const diagnosis = await diagnose(resolve(dir), version);
+      out.write(
+        `${options.json ? plainLines(JSON.stringify(diagnosis, undefined, 2)) : diagnosisText(diagnosis)}\n`,
+      );
+      if (diagnosis.problems.length > 0) exit(1);
+    });
+  command
     .command('inspect')
     .description(
       'names, shapes, dtypes and sizes in a SavedModel, checkpoint, event file, .keras, .h5, .onnx, .safetensors (or its index), .npz or .npy file',
