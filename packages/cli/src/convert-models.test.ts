@@ -1,8 +1,17 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { InvalidArgumentError, random, type Tensor, UnimplementedError } from '@eagre/core';
+import { gunzipSync } from 'node:zlib';
+import { constant, InvalidArgumentError, random, type Tensor, UnimplementedError } from '@eagre/core';
 import { readSafetensorsFile } from '@eagre/formats';
 import { Input, layers, loadModel, Model, Sequential } from '@eagre/layers';
 import * as onnx from '@eagre/onnx';
@@ -86,6 +95,84 @@ describe('models compute the same', () => {
     const found = Object.values(result);
     expectClose(found.find((t) => t.shape[1] === 2) as Tensor, z);
     expectClose(found.find((t) => t.shape[1] === 6) as Tensor, c);
+  });
+});
+
+interface TfjsGolden {
+  readonly models: readonly {
+    readonly name: string;
+    readonly files: Readonly<Record<string, string>>;
+    readonly x?: { readonly shape: number[]; readonly data: number[] };
+    readonly inputs?: { readonly x: { readonly shape: number[]; readonly data: number[] } };
+    readonly outputs?: { readonly data: number[] };
+    readonly result?: Readonly<Record<string, { readonly data: number[] }>>;
+  }[];
+}
+/** Writes a golden model of TensorFlow.js into a folder. */
+function tfjsModel(file: string, name: string, target: string): TfjsGolden['models'][number] {
+  const golden = fileURLToPath(new URL(`../../${file}`, import.meta.url));
+  const { models } = JSON.parse(gunzipSync(readFileSync(golden)).toString()) as TfjsGolden;
+  const model = models.find((one) => one.name === name) as TfjsGolden['models'][number];
+  mkdirSync(target);
+  for (const [path, content] of Object.entries(model.files))
+    writeFileSync(join(target, path), Buffer.from(content, 'base64'));
+  return model;
+}
+const expectValues = (found: Tensor, expected: readonly number[]): void => {
+  Array.from(found.data() as Float32Array).forEach((value, i) => {
+    expect(value).toBeCloseTo(expected[i] as number, 4);
+  });
+};
+
+describe('models of TensorFlow.js', () => {
+  test('of Keras become other models, and arrays', async () => {
+    const golden = tfjsModel('layers/golden/tfjs-layers.json.gz', 'tfjs-dense', at('web'));
+    const { data, shape } = golden.x as { readonly shape: number[]; readonly data: number[] };
+    const given = constant(data, 'float32', { shape });
+    expect(await convert(at('web'), at('m.keras'))).toEqual({
+      from: 'tfjs-layers',
+      to: 'keras',
+      arrays: null,
+    });
+    expectValues((await loadModel(at('m.keras')))(given) as Tensor, golden.outputs?.data as number[]);
+    await convert(at('web', 'model.json'), at('m.onnx'));
+    expectValues(only((await onnx.load(at('m.onnx')))(given)), golden.outputs?.data as number[]);
+    expect(await convert(at('web', 'model.json'), at('w.npz'))).toMatchObject({
+      from: 'tfjs-layers',
+      arrays: 4,
+    });
+  });
+
+  test('that are graphs become SavedModels, ONNX files, and arrays', async () => {
+    const golden = tfjsModel('saved-model/golden/tfjs-graphs.json.gz', 'dense-uint8', at('web'));
+    const { data, shape } = (golden.inputs as NonNullable<typeof golden.inputs>).x;
+    const given = constant(data, 'float32', { shape });
+    expect(await convert(at('web', 'model.json'), at('saved'))).toEqual({
+      from: 'tfjs-graph',
+      to: 'saved-model',
+      arrays: null,
+    });
+    const { signatures } = await savedModel.load(at('saved'));
+    const results = signatures['serving_default']?.({ x: given }) as Record<string, Tensor>;
+    for (const [key, result] of Object.entries(golden.result ?? {}))
+      expectValues(results[key] as Tensor, result.data);
+    await convert(at('web'), at('m.onnx'));
+    expect((await onnx.load(at('m.onnx'))).outputs).toHaveLength(Object.keys(results).length);
+    expect(await convert(at('web'), at('w.safetensors'))).toMatchObject({
+      from: 'tfjs-graph',
+      to: 'safetensors',
+    });
+  });
+
+  test('are not written, and what is none is refused', async () => {
+    await makeModel().save(at('m.keras'));
+    await expect(convert(at('m.keras'), at('x.json'), { to: 'tfjs-layers' })).rejects.toThrow(
+      /a model in Keras's .keras file cannot become a model of Keras in a model.json/,
+    );
+    writeFileSync(at('x.json'), '{');
+    await expect(convert(at('x.json'), at('y.onnx'))).rejects.toThrow(
+      /x.json: the file: expected a model.json/,
+    );
   });
 });
 

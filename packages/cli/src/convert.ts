@@ -81,7 +81,7 @@ export async function convert(
   if (way === 'models') {
     const model = await (reader.models as Models).load(source);
     makeFolders(dirname(target));
-    await (writer.models as Models).save(target, model);
+    await (writer.models as Required<Models>).save(target, model);
     return { ...result, arrays: null };
   }
   const opened = await (reader.arrays as Arrays).open(source, { skipStrings });

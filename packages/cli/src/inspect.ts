@@ -7,6 +7,7 @@ import { inspectEvents } from './inspect/events.ts';
 import { inspectHdf5, inspectKeras } from './inspect/keras.ts';
 import { inspectOnnx } from './inspect/onnx.ts';
 import { inspectSavedModel } from './inspect/saved-model.ts';
+import { inspectTfjs, tfjsFileAt } from './inspect/tfjs.ts';
 import { bytesText, plain, table } from './table.ts';
 
 /**
@@ -24,6 +25,7 @@ export async function inspect(path: string): Promise<Contents> {
   // What names the newest in its folder.
   if (/(^|[/\\])checkpoint$/.test(path)) return await inspectFolder(dirname(path));
   if (/\.safetensors(\.index\.json)?$/.test(path)) return await inspectSafetensors(path);
+  if (path.endsWith('.json') && !path.endsWith('.weights.json')) return await inspectTfjs(path);
   if (path.endsWith('.npz')) return await inspectNpz(path);
   if (path.endsWith('.npy')) return await inspectNpy(path);
   if (path.endsWith('.keras')) return await inspectKeras(path);
@@ -31,7 +33,7 @@ export async function inspect(path: string): Promise<Contents> {
   if (/\.(h5|hdf5)$/.test(path)) return await inspectHdf5(path);
   if (basename(path).includes('tfevents')) return await inspectEvents(path);
   throw new Error(
-    `${path} is not one of: a checkpoint (.index), an event file (…tfevents…), .safetensors, .safetensors.index.json, .npz, .npy, .keras, .h5, .onnx`,
+    `${path} is not one of: a checkpoint (.index), an event file (…tfevents…), .safetensors, .safetensors.index.json, .npz, .npy, .keras, .h5, .onnx, a model.json of TensorFlow.js`,
   );
 }
 
@@ -39,13 +41,17 @@ async function inspectFolder(path: string): Promise<Contents> {
   const newest = newestIn(path);
   if (newest !== undefined) return await inspectCheckpoint(newest);
   if (existsSync(join(path, 'saved_model.pb'))) return await inspectSavedModel(path);
+  const tfjs = tfjsFileAt(path);
+  if (tfjs !== undefined) return await inspectTfjs(tfjs);
   // The variables of a SavedModel, without the rest.
   const saved = join(path, 'variables', 'variables');
   if (existsSync(`${saved}.index`)) return await inspectCheckpoint(saved);
   const kind = kindBelow(path);
   if (kind === 'events') return await inspectEvents(path);
   if (kind === 'safetensors') return await inspectSafetensors(path);
-  throw new Error(`there are neither a SavedModel nor checkpoints, event files or safetensors in ${path}`);
+  throw new Error(
+    `there are neither a SavedModel nor a model of TensorFlow.js, checkpoints, event files or safetensors in ${path}`,
+  );
 }
 
 /** So many names are looked at: `/` has no end. */

@@ -1,5 +1,5 @@
 // The formats between which `eagre convert` converts: a row each.
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { InvalidArgumentError, UnimplementedError } from '@eagre/core';
 import {
@@ -12,11 +12,15 @@ import {
   Hdf5GroupBuilder,
   isHdf5Dataset,
   type NDArray,
+  parseTfjsModel,
   readHdf5File,
   readNpyFile,
   readNpzFile,
+  readTfjsModel,
+  readTfjsWeights,
   SafetensorsModel,
   safetensorsKind,
+  type TfjsModel,
   writeFileAtomic,
   writeNpyFile,
   writeNpzFile,
@@ -25,6 +29,7 @@ import {
 } from '@eagre/formats';
 import { encodeElements } from '@eagre/formats/internal';
 import { newestIn } from '../inspect/checkpoint.ts';
+import { tfjsFileAt } from '../inspect/tfjs.ts';
 import { type ArraySource, onlyArray, readAll, sourceOf } from './array-source.ts';
 import {
   loadKeras,
@@ -59,8 +64,8 @@ export interface Arrays {
 /** How models of a format are read and written. */
 export interface Models {
   load(path: string): Promise<ModelSource>;
-  /** Writes everything or nothing. */
-  save(path: string, source: ModelSource): Promise<void>;
+  /** Writes everything or nothing; of a format that is only read there is none. */
+  readonly save?: (path: string, source: ModelSource) => Promise<void>;
 }
 
 /** One format: of arrays, of models, or of models whose weights can be read as arrays. */
@@ -220,6 +225,40 @@ const savedModel: Format = {
   models: { load: loadSavedModel, save: saveSavedModel },
 };
 
+/** The kind of a model of TensorFlow.js; a file that is none is read as one, and refused then. */
+function tfjsKind(path: string): TfjsModel['kind'] | null {
+  if (isFolder(path) ? existsSync(join(path, 'saved_model.pb')) : !isTfjsName(path)) return null;
+  const file = tfjsFileAt(path);
+  if (file === undefined || !existsSync(file)) return null;
+  try {
+    return parseTfjsModel(readFileSync(file), file).kind;
+  } catch {
+    return 'graph-model';
+  }
+}
+const isTfjsName = (path: string): boolean =>
+  path.endsWith('.json') && !/\.(weights|index)\.json$/.test(path);
+
+const tfjsLayers: Format = {
+  name: 'tfjs-layers',
+  title: 'a model of Keras in a model.json of TensorFlow.js',
+  reads: (path) => tfjsKind(path) === 'layers-model',
+  writes: () => false,
+  files: (path) => [path],
+  arrays: { open: openWeights },
+  models: { load: loadKeras },
+};
+
+const tfjsGraph: Format = {
+  name: 'tfjs-graph',
+  title: 'a graph in a model.json of TensorFlow.js',
+  reads: (path) => tfjsKind(path) === 'graph-model',
+  writes: () => false,
+  files: (path) => [path],
+  arrays: { open: openConstants },
+  models: { load: loadSavedModel },
+};
+
 /** All formats. The first that fits a path, and what is converted, is taken. */
 export const formats: readonly Format[] = [
   safetensors,
@@ -231,12 +270,14 @@ export const formats: readonly Format[] = [
   kerasH5,
   onnx,
   savedModel,
+  tfjsLayers,
+  tfjsGraph,
   checkpoint,
 ];
 
 /** How one format becomes another: as models, or by their arrays. Null where it cannot. */
 export function wayBetween(from: Format, to: Format): 'models' | 'arrays' | null {
-  if (from.models !== undefined && to.models !== undefined) return 'models';
+  if (from.models !== undefined && to.models?.save !== undefined) return 'models';
   return from.arrays !== undefined && to.arrays?.write !== undefined ? 'arrays' : null;
 }
 
@@ -256,6 +297,18 @@ async function openSafetensors(path: string): Promise<ArraySource> {
     metadata: texts.length === 0 ? undefined : Object.fromEntries(texts),
     close: () => model.close(),
   };
+}
+
+/** The constants of a graph of TensorFlow.js. */
+async function openConstants(path: string): Promise<ArraySource> {
+  const model = await readTfjsModel(tfjsFileAt(path) ?? path);
+  const arrays = new Map<string, NDArray>();
+  for (const [name, value] of await readTfjsWeights(model)) {
+    if (value.dtype === 'string')
+      throw new UnimplementedError(`${path}: '${name}' holds texts, and is no array of numbers`, 'convert');
+    arrays.set(name, value);
+  }
+  return sourceOf(arrays);
 }
 
 /** NumPy has no name for bfloat16. */

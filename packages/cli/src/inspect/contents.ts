@@ -26,6 +26,7 @@ export interface Contents {
     | 'keras'
     | 'hdf5'
     | 'onnx'
+    | 'tfjs'
     | 'safetensors'
     | 'npz'
     | 'npy';
