@@ -70,7 +70,7 @@ beforeAll(async () => {
     for (const ending of ENDINGS) await make(join(folder, kind, `x${ending}`));
   }
 });
-const ENDINGS = ['.npz', '.npy', '.keras', '.h5', '.onnx', '.safetensors', '.index', '.tfevents.1'];
+const ENDINGS = ['.npz', '.npy', '.keras', '.h5', '.onnx', '.safetensors', '.index', '.tfevents.1', '.json'];
 
 unix.each(Object.keys(odd))('a %s instead of a file', (kind) => {
   const refused = /regular|folder|socket|directory|is damaged|not an event file|no model|there are neither/;
@@ -79,6 +79,7 @@ unix.each(Object.keys(odd))('a %s instead of a file', (kind) => {
     ['inspect', join(folder, kind, 'model')],
     ['saved-model', 'show', join(folder, kind, 'model')],
     ['convert', join(folder, kind, 'x.npz'), join(folder, 'out.safetensors')],
+    ['convert', join(folder, kind, 'x.json'), join(folder, 'out.onnx')],
   ];
   for (const call of calls) {
     const { code, text } = run(...call);
@@ -102,7 +103,7 @@ unix('an empty model, a loop of links, folders and files without rights', () => 
   // A folder below that may not be read is left out.
   expect(run('inspect', 'closed')).toEqual({
     code: 1,
-    text: 'eagre: there are neither a SavedModel nor checkpoints, event files or safetensors in closed\n',
+    text: 'eagre: there are neither a SavedModel nor a model of TensorFlow.js, checkpoints, event files or safetensors in closed\n',
   });
   expect(run('inspect', 'closed.npz').text).toMatch(/closed.npz: permission denied: change the rights/);
   expect(run('inspect', join('closed', 'inside')).text).toMatch(/permission denied: change the rights/);

@@ -230,6 +230,8 @@ function tfjsKind(path: string): TfjsModel['kind'] | null {
   if (isFolder(path) ? existsSync(join(path, 'saved_model.pb')) : !isTfjsName(path)) return null;
   const file = tfjsFileAt(path);
   if (file === undefined || !existsSync(file)) return null;
+  // A pipe would be waited for.
+  if (!statSync(file).isFile()) return 'graph-model';
   try {
     return parseTfjsModel(readFileSync(file), file).kind;
   } catch {
