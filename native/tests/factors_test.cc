@@ -1,4 +1,4 @@
-// Cholesky, LU, QR, SelfAdjointEig, TriangularSolve, TridiagonalSolve: products of what they give against what they were given, of real
+// Cholesky, LU, QR, SelfAdjointEig, Eig, MatrixFunction, TriangularSolve, TridiagonalSolve: products of what they give against what they were given, of real
 // and complex matrices (pairs of numbers), small ones and some of several blocks.
 #include <complex>
 
@@ -114,6 +114,53 @@ template <class T> void squares(bool complex, int64_t count, int64_t n) {
   }
 }
 
+// Eigenvalues and eigenvectors, and roots and logarithms, of any square matrices.
+template <class T> void functions(bool complex, int64_t count, int64_t n) {
+  const Tensors<T> of{complex}, numbers{true};
+  const double e = (sizeof(T) == 4 ? 0x1p-23 : 0x1p-52) * 100 * static_cast<double>(n + 4);
+  const Array<T> x = of.random({count, n, n}, static_cast<uint64_t>(n * 7 + count));
+  Array<T> values = numbers.make({count, n}), alone = numbers.make({count, n}), vectors = numbers.make({count, n, n});
+  CHECK(Call().in(x).out(values).out(vectors).run("Eig") == Code::ok);
+  CHECK(Call().in(x).out(alone).run("Eig") == Code::ok);
+  CHECK(values.intact() && vectors.intact() && alone.intact());
+  for (int64_t b = 0; b < count; b++) {
+    const Numbers given = of.matrix(x, b, n * n), v = numbers.matrix(vectors, b, n * n), d = numbers.matrix(values, b, n);
+    Numbers scaled = v;
+    for (int64_t i = 0; i < n * n; i++) scaled[static_cast<size_t>(i)] *= d[static_cast<size_t>(i % n)];
+    CHECK(distance(product(given, v, n, n, n), scaled) <= e);
+    Number trace = 0, sum = 0, other = 0;
+    const Numbers again = numbers.matrix(alone, b, n);
+    for (int64_t i = 0; i < n; i++) {
+      const size_t k = static_cast<size_t>(i);
+      trace += given[static_cast<size_t>(i * n + i)];
+      sum += d[k];
+      other += again[k];
+      double length = 0;
+      for (int64_t r = 0; r < n; r++) length += std::norm(v[static_cast<size_t>(r * n + i)]);
+      CHECK(std::fabs(length - 1) <= e);
+      if (complex || d[k].imag() == 0) continue;
+      // A pair of conjugates, behind each other.
+      const size_t pair = d[k].imag() > 0 ? k + 1 : k - 1;
+      CHECK(d[pair] == std::conj(d[k]));
+      for (int64_t r = 0; r < n; r++) CHECK(v[static_cast<size_t>(r * n) + pair] == std::conj(v[static_cast<size_t>(r * n) + k]));
+    }
+    CHECK(std::abs(trace - sum) <= e && std::abs(trace - other) <= e);
+  }
+  // With eigenvalues on the right, all have a root.
+  const Array<T> right = of.random({count, n, n}, static_cast<uint64_t>(n), 2 * static_cast<double>(n));
+  Array<T> root = of.make({count, n, n});
+  CHECK(Call().in(right).out(root).attr(complex).attr(0).run("MatrixFunction") == Code::ok && root.intact());
+  for (int64_t b = 0; b < count; b++) {
+    const Numbers r = of.matrix(root, b, n * n);
+    CHECK(distance(product(r, r, n, n, n), of.matrix(right, b, n * n)) <= e * 2 * static_cast<double>(n));
+  }
+  // That of a root is half of a logarithm.
+  Array<T> log = of.make({count, n, n}), half = of.make({count, n, n});
+  CHECK(Call().in(right).out(log).attr(complex).attr(1).run("MatrixFunction") == Code::ok && log.intact());
+  CHECK(Call().in(root).out(half).attr(complex).attr(1).run("MatrixFunction") == Code::ok);
+  for (int64_t i = 0; i < log.size; i++) CHECK(std::fabs(static_cast<double>(log[i]) - 2 * static_cast<double>(half[i])) <= e * static_cast<double>(n));
+}
+
 template <class T> void rectangles(bool complex, int64_t count, int64_t m, int64_t n) {
   const Tensors<T> of{complex};
   const double e = (sizeof(T) == 4 ? 0x1p-23 : 0x1p-52) * 50 * static_cast<double>(m + n);
@@ -154,6 +201,8 @@ template <class T> void all() {
   for (bool complex : {false, true}) {
     for (int64_t n : {1, 2, 3, 5, 8, 17}) squares<T>(complex, 3, n);
     squares<T>(complex, 1, 110);
+    for (int64_t n : {1, 2, 3, 4, 9, 30}) functions<T>(complex, 3, n);
+    functions<T>(complex, 1, 70);
     for (int64_t m : {1, 2, 3, 5, 9, 40}) for (int64_t n : {1, 2, 4, 7, 36}) rectangles<T>(complex, 2, m, n);
     rectangles<T>(complex, 1, 90, 75);
     for (bool pivoting : {false, true}) for (int64_t n : {1, 2, 3, 7, 30}) diagonals<T>(complex, pivoting, n);
@@ -176,7 +225,30 @@ int main() {
     Array<double> none({0, 0}), values({0});
     CHECK(Call().in(none).out(none).attr(0).run("Cholesky") == Code::ok);
     CHECK(Call().in(none).out(values).attr(0).run("SelfAdjointEig") == Code::ok);
+    Array<double> no_pairs({0, 2}), no_vectors({0, 0, 2});
+    CHECK(Call().in(none).out(no_pairs).out(no_vectors).run("Eig") == Code::ok);
+    CHECK(Call().in(none).out(none).attr(0).attr(0).run("MatrixFunction") == Code::ok);
+    {
+      // A block of Jordan, of which elements of vectors grow without end; and numbers whose squares overflow.
+      Array<double> block({40, 40}), large({2, 2}, {1e300, 0, 3e300, 4e300}), values({40, 2}), vectors({40, 40, 2}), root({2, 2});
+      for (int64_t i = 0; i < 1600; i++) block[i] = i % 41 == 0 ? 2 : i % 41 == 1 ? 1 : 0;
+      CHECK(Call().in(block).out(values).out(vectors).run("Eig") == Code::ok);
+      for (int64_t i = 0; i < 40; i++) CHECK(values[2 * i] == 2 && std::fabs(std::fabs(vectors[2 * i]) - 1) < 1e-6);
+      CHECK(Call().in(large).out(root).attr(0).attr(0).run("MatrixFunction") == Code::ok);
+      CHECK(std::fabs(root[0] / 1e150 - 1) < 1e-12 && std::fabs(root[2] / 1e150 - 1) < 1e-12 && std::fabs(root[3] / 2e150 - 1) < 1e-12);
+    }
+    {
+      // No root of a real matrix is real where an eigenvalue is negative.
+      Array<double> negative({1, 1}, {-1}), y({1, 1});
+      CHECK(Call().in(negative).out(y).attr(0).attr(0).run("MatrixFunction") == Code::ok && y[0] != y[0]);
+      Array<double> zero({2, 2}, {0, 0, 0, 0}), of({2, 2});
+      CHECK(Call().in(zero).out(of).attr(0).attr(0).run("MatrixFunction") == Code::ok && of[0] == 0 && of[3] == 0);
+      CHECK(Call().in(zero).out(of).attr(0).attr(1).run("MatrixFunction") == Code::ok && of[0] != of[0]);
+    }
     x[0] = __builtin_nan("");
+    Array<double> pairs({2, 2}), nothing({2, 2});
+    CHECK(Call().in(x).out(pairs).run("Eig") == Code::ok && pairs[0] != pairs[0] && pairs[3] != pairs[3]);
+    CHECK(Call().in(x).out(nothing).attr(0).attr(0).run("MatrixFunction") == Code::ok && nothing[1] != nothing[1]);
     Array<double> e({2}), v({2, 2});
     CHECK(Call().in(x).out(e).out(v).attr(0).run("SelfAdjointEig") == Code::ok);
     CHECK(e[0] != e[0] && v[3] != v[3]);
@@ -184,6 +256,9 @@ int main() {
   {
     Array<float> x({2, 3}), y({2, 3});
     CHECK(Call().in(x).out(y).attr(0).run("Cholesky") == Code::internal);
+    Array<float> values({2, 2});
+    CHECK(Call().in(x).out(values).run("Eig") == Code::invalid_argument);
+    CHECK(Call().in(x).out(y).attr(0).attr(0).run("MatrixFunction") == Code::invalid_argument);
     Array<int32_t> integers({2, 2}), result({2, 2});
     CHECK(Call().in(integers).out(result).attr(0).run("Cholesky") == Code::unimplemented);
   }

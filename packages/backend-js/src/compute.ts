@@ -3,6 +3,7 @@ import { type Kernel, type KernelName, ResourceExhaustedError } from '@eagre/bac
 import { kernels as attention } from './attention.ts';
 import { kernels as batchnorm } from './batchnorm.ts';
 import { kernels as conv2d } from './conv2d.ts';
+import { kernels as eigen } from './eigen.ts';
 import { kernels as factors } from './factors.ts';
 import { kernels as fft } from './fft.ts';
 import { kernels as fill } from './fill.ts';
@@ -49,6 +50,7 @@ export const kernels: Partial<Record<KernelName, Kernel>> = Object.fromEntries(
     ...attention,
     ...batchnorm,
     ...conv2d,
+    ...eigen,
     ...factors,
     ...fft,
     ...fill,

@@ -179,6 +179,17 @@ export const kernelAttrs = {
    */
   SelfAdjointEig: ['complex'],
   /**
+   * x [..., n, n], or [..., n, n, 2] of complex numbers → e [..., n, 2] and, if there is a second output, v [..., n, n, 2] with x · v = v · diag(e): columns
+   * of length 1. Real matrices have real values, whose vectors are real, and pairs of conjugates behind each other, the one with a positive imaginary part
+   * first, with conjugate vectors; otherwise values are in no order. One that is not square throws InvalidArgumentError.
+   */
+  Eig: [],
+  /**
+   * x [..., n, n] → y: `function` 0 the principal square root, 1 the principal logarithm. NaN throughout where there is none, or, of a real matrix, none
+   * that is real. One that is not square throws InvalidArgumentError.
+   */
+  MatrixFunction: ['complex', 'function'],
+  /**
    * diagonals [..., 3, n] (that above the main one, whose last element does not count, the main one, that below, whose first does not), b [..., n, k]
    * → x: the solutions of these systems, with partial pivoting if `pivoting`; NaN throughout where one is not finite.
    */
@@ -326,6 +337,8 @@ export const complexKernels: ReadonlySet<KernelName> = new Set<KernelName>([
   'TriangularSolve',
   'QR',
   'SelfAdjointEig',
+  'Eig',
+  'MatrixFunction',
   'TridiagonalSolve',
   'FFT',
   'RFFT',
@@ -381,6 +394,8 @@ const dtypesOf: { readonly [name in KernelName]?: readonly NumericDType[] } = {
   TriangularSolve: floats,
   QR: floats,
   SelfAdjointEig: floats,
+  Eig: floats,
+  MatrixFunction: floats,
   TridiagonalSolve: floats,
   FFT: floats,
   RFFT: floats,

@@ -607,6 +607,21 @@ const cases: Readonly<Record<Exclude<KernelName, 'NextDraw'>, () => Case[]>> = {
       attrs: { complex: false },
     },
   ],
+  Eig: () => [
+    {
+      inputs: [float(100, 12, 12)],
+      outputs: [
+        ['float32', [100, 12, 2]],
+        ['float32', [100, 12, 12, 2]],
+      ],
+    },
+  ],
+  MatrixFunction: () =>
+    [0, 1].map((which) => ({
+      inputs: [float(100, 12, 12, 2)],
+      outputs: [['float32', [100, 12, 12, 2]]],
+      attrs: { complex: true, function: which },
+    })),
   FFT: () =>
     (
       [

@@ -7,12 +7,11 @@ import { graphLoops } from '../../dispatch/graph-loops.ts';
 import { defineOp, execute1, type GradFn, type Op } from '../../dispatch/op.ts';
 import { values } from '../../dispatch/samples.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
-import { type TensorLike, toTensor } from '../../tensor/convert.ts';
+import type { TensorLike } from '../../tensor/convert.ts';
 import { hostValues, type Tensor } from '../../tensor/tensor.ts';
 import { concat } from '../array/join.ts';
 import { where } from '../elementwise/select.ts';
 import { adjointOf, identityLike, matricesOf, withAdjoints } from './adjoint.ts';
-import { logarithmOf, partsOf, rootOf } from './eigen.ts';
 import { matmul } from './linalg.ts';
 import { solved } from './solutions.ts';
 
@@ -88,33 +87,7 @@ export const expm: NamedFunction<[input: TensorLike], ['input']> = /* @__PURE__ 
   },
 );
 
-// ---- functions that the host computes
-
-type Compute = (
-  n: number,
-  re: Float64Array,
-  im: Float64Array,
-) => readonly [re: Float64Array, im: Float64Array];
-
-/** A function of each matrix, by numbers of the host. @throws InvalidArgumentError for what a graph gives that is not square */
-function computed(input: Tensor, compute: Compute, op: string): Tensor {
-  const x = matricesOf(input, op, { square: true, any: true });
-  const data = hostValues(x) as ArrayLike<number>;
-  const n = x.shape.at(-1) as number;
-  const parts = isComplex(x.dtype) ? 2 : 1;
-  const made =
-    x.dtype === 'float64' || x.dtype === 'complex128'
-      ? new Float64Array(data.length)
-      : new Float32Array(data.length);
-  for (let start = 0; start < data.length; start += parts * n * n) {
-    const [re, im] = compute(n, ...partsOf(data, start, n, parts));
-    for (let k = 0; k < n * n; k++) {
-      made[start + parts * k] = re[k];
-      if (parts === 2) made[start + parts * k + 1] = im[k];
-    }
-  }
-  return toTensor({ data: made, shape: x.shape, dtype: x.dtype as 'float32' });
-}
+// ---- functions of a triangular form
 
 /**
  * The gradient of a function f of matrices: its derivative at Aᴴ in the direction of G, which stands above the diagonal in f of the matrix of blocks
@@ -134,7 +107,9 @@ const POSITIVE = /* @__PURE__ */ values([4, 1, 0.5, 1, 3, -0.25, 0.5, -0.25, 2],
 /** Square roots of matrices. */
 const sqrtmOp: Op = /* @__PURE__ */ defineOp({
   name: 'MatrixSquareRoot',
-  host: ([x]) => [computed(x, rootOf, 'MatrixSquareRoot')],
+  kernel: 'MatrixFunction',
+  kernelAttrs: () => ({ complex: false, function: 0 }),
+  ulp: 64,
   infer: ([x]) => ({ dtype: x.dtype, shape: dims(x) }),
   grad: gradOfFunction(() => sqrtmOp),
   samples: () => [{ inputs: [POSITIVE] }, { inputs: [values([2, 1, 0.5, 3, 1, 0, -2, 5], [2, 2, 2])] }],
@@ -155,7 +130,9 @@ export const sqrtm: NamedFunction<[input: TensorLike], ['input']> = /* @__PURE__
 /** Logarithms of matrices. */
 const logmOp: Op = /* @__PURE__ */ defineOp({
   name: 'MatrixLogarithm',
-  host: ([x]) => [computed(x, logarithmOf, 'MatrixLogarithm')],
+  kernel: 'MatrixFunction',
+  kernelAttrs: () => ({ complex: false, function: 1 }),
+  ulp: 64,
   infer: ([x]) => ({ dtype: x.dtype, shape: dims(x) }),
   grad: gradOfFunction(() => logmOp),
   samples: () => [

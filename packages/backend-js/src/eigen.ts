@@ -1,5 +1,15 @@
-// Eigenvalues of any square matrix, by numbers of the host: reflections to Hessenberg form, then complex QR steps with shifts (Golub and Van
-// Loan, "Matrix Computations", chapter 7). Complex numbers stand as two arrays, of real and of imaginary parts.
+// Eigenvalues of any square matrix, and its square root and logarithm: reflections to Hessenberg form, then QR steps with shifts (Golub and Van
+// Loan, "Matrix Computations", chapter 7), complex ones of complex matrices. Complex numbers stand as two arrays, of real and of imaginary
+// parts. native/cpu/eig.cc has the same in C++.
+import {
+  InternalError,
+  InvalidArgumentError,
+  type Kernel,
+  type KernelName,
+  type TensorRef,
+} from '@eagre/backend';
+import { eigenOfReal, type RealSchur, realSchurOf } from './eigen-real.ts';
+import { numbers } from './view.ts';
 
 /** A square matrix of complex numbers, row by row. */
 interface Complex {
@@ -122,8 +132,8 @@ function dot(
   return [re, im];
 }
 
-/** Makes zeros below the first subdiagonal; `u` takes part. */
-function toHessenberg(a: Complex, u: Complex): void {
+/** Makes zeros below the first subdiagonal; `u` takes part, if there is one. */
+function toHessenberg(a: Complex, u: Complex | null): void {
   const { n } = a;
   for (let k = 0; k < n - 2; k++) {
     const v = { re: new Float64Array(n - k - 1), im: new Float64Array(n - k - 1) };
@@ -144,7 +154,7 @@ function toHessenberg(a: Complex, u: Complex): void {
     }
     reflectRows(a, v, 2, k + 1, k);
     reflectColumns(a, v, 2, k + 1);
-    reflectColumns(u, v, 2, k + 1);
+    if (u !== null) reflectColumns(u, v, 2, k + 1);
     for (let i = k + 2; i < n; i++) a.re[i * n + k] = a.im[i * n + k] = 0;
   }
 }
@@ -233,7 +243,7 @@ const NOTHING: Pair = [0, 0];
 const STEPS = 30;
 
 /** Makes t triangular; false where it does not converge. */
-function toTriangular(t: Complex, u: Complex): boolean {
+function toTriangular(t: Complex, u: Complex | null): boolean {
   const { n, re, im } = t;
   let last = t.n - 1;
   let step = 0;
@@ -253,16 +263,16 @@ function toTriangular(t: Complex, u: Complex): boolean {
       rotateRows(t, i, turn, Math.max(0, i - 1));
       if (i > first) re[p + n] = im[p + n] = 0;
       rotateColumns(t, i, turn, Math.min(i + 2, last) + 1);
-      rotateColumns(u, i, turn, t.n);
+      if (u !== null) rotateColumns(u, i, turn, t.n);
     }
   }
 }
 
-/** The eigenvectors of a triangular matrix, turned by u, as columns of length 1. */
-function vectorsOf(t: Complex, u: Complex): Complex {
+/** The eigenvectors of a triangular matrix, turned by u, as columns of length 1: real and imaginary parts by turns. */
+function vectorsOf(t: Complex, u: Complex): Float64Array {
   const { n } = t;
   const norm = normOf(t.re, t.im);
-  const found = { n, re: new Float64Array(n * n), im: new Float64Array(n * n) };
+  const found = new Float64Array(2 * n * n);
   for (let k = n - 1; k >= 0; k--) {
     const x = { re: new Float64Array(k + 1), im: new Float64Array(k + 1) };
     x.re[k] = 1;
@@ -284,72 +294,114 @@ function vectorsOf(t: Complex, u: Complex): Complex {
     for (let i = 0; i < n; i++) [column.re[i], column.im[i]] = dot(u, i * n, 1, x, 0, 1, k + 1);
     const length = normOf(column.re, column.im);
     for (let i = 0; i < n; i++) {
-      found.re[i * n + k] = column.re[i] / length;
-      found.im[i * n + k] = column.im[i] / length;
+      found[2 * (i * n + k)] = column.re[i] / length;
+      found[2 * (i * n + k) + 1] = column.im[i] / length;
     }
   }
   return found;
 }
 
-/** The real and the imaginary parts of an n × n matrix that begins at a place of a list; of real numbers these are 0. */
-export function partsOf(
-  data: ArrayLike<number>,
-  start: number,
-  n: number,
-  parts: number,
-): [re: Float64Array, im: Float64Array] {
+/** Eigenvalues and, as columns, eigenvectors of length 1; real and imaginary parts by turns. */
+interface Eigen {
+  readonly values: Float64Array;
+  readonly vectors: Float64Array | null;
+}
+
+/** The eigenvalues and, if they are wanted, eigenvectors of a complex matrix; null where they are not found. */
+function eigenOfComplex(t: Complex, wanted: boolean): Eigen | null {
+  const { n } = t;
+  const u = wanted ? identity(n) : null;
+  toHessenberg(t, u);
+  if (!toTriangular(t, u)) return null;
+  const values = new Float64Array(2 * n);
+  for (let i = 0; i < n; i++) {
+    values[2 * i] = t.re[i * n + i];
+    values[2 * i + 1] = t.im[i * n + i];
+  }
+  return { values, vectors: u === null ? null : vectorsOf(t, u) };
+}
+
+/** Matrices of a batch one by one: their elements, real and imaginary parts by turns for complex ones. */
+function eachMatrix(
+  x: TensorRef,
+  isPairs: boolean,
+  f: (n: number, index: number, elements: Float64Array) => void,
+): void {
+  const shape = isPairs ? x.shape.slice(0, -1) : x.shape;
+  const n = shape[shape.length - 1];
+  if (shape[shape.length - 2] !== n)
+    throw new InvalidArgumentError(`the matrices are [${shape.slice(-2)}], expected square ones`);
+  const size = (isPairs ? 2 : 1) * n * n;
+  const all = numbers(x);
+  for (let i = 0; size > 0 && i * size < x.size; i++)
+    f(n, i, Float64Array.from(all.subarray(i * size, (i + 1) * size)));
+}
+/** A power of two by which the largest element comes near 1, so that squares neither overflow nor vanish; NaN where one is not finite. */
+function scaleOf(elements: Float64Array): number {
+  const most = largest(elements);
+  if (!Number.isFinite(most)) return Number.NaN;
+  return most === 0 ? 1 : 2 ** -Math.max(-1000, Math.min(1000, Math.floor(Math.log2(most)) + 1));
+}
+/** The parts of complex numbers. */
+function split(n: number, elements: Float64Array): Complex {
   const [re, im] = [new Float64Array(n * n), new Float64Array(n * n)];
   for (let k = 0; k < re.length; k++) {
-    re[k] = data[start + parts * k];
-    if (parts === 2) im[k] = data[start + 2 * k + 1];
+    re[k] = elements[2 * k];
+    im[k] = elements[2 * k + 1];
   }
-  return [re, im];
+  return { n, re, im };
 }
 
-/** Eigenvalues and, as columns, eigenvectors of length 1; real and imaginary parts by turns. */
-export interface Eigen {
-  readonly values: Float64Array;
-  readonly vectors: Float64Array;
-}
-
-/**
- * The eigenvalues and eigenvectors of a matrix [n, n]. One with an element that is not finite, or whose eigenvalues are not found, gives NaN.
- * @param re its real parts, `im` its imaginary ones
- */
-export function eigenOf(n: number, re: Float64Array, im: Float64Array): Eigen {
-  const values = new Float64Array(2 * n).fill(Number.NaN);
-  const vectors = new Float64Array(2 * n * n).fill(Number.NaN);
-  const scale = largest(re, im);
-  if (!Number.isFinite(scale)) return { values, vectors };
-  // Near 1, so that squares neither overflow nor vanish.
-  const by = scale === 0 ? 1 : scale;
-  const t: Complex = { n, re: re.map((x) => x / by), im: im.map((x) => x / by) };
-  const u = identity(n);
-  toHessenberg(t, u);
-  if (!toTriangular(t, u)) return { values, vectors };
-  const found = vectorsOf(t, u);
-  for (let i = 0; i < n; i++) {
-    values[2 * i] = t.re[i * n + i] * by;
-    values[2 * i + 1] = t.im[i * n + i] * by;
-  }
-  for (let i = 0; i < n * n; i++) {
-    vectors[2 * i] = found.re[i];
-    vectors[2 * i + 1] = found.im[i];
-  }
-  return { values, vectors };
+function eig(x: TensorRef, e: TensorRef, v: TensorRef | undefined): void {
+  // The values are pairs always.
+  const isPairs = x.shape.length > e.shape.length;
+  eachMatrix(x, isPairs, (n, index, elements) => {
+    const down = scaleOf(elements);
+    const scaled = elements.map((element) => element * down);
+    const found = !Number.isFinite(down)
+      ? null
+      : isPairs
+        ? eigenOfComplex(split(n, scaled), v !== undefined)
+        : eigenOfReal(n, scaled, v !== undefined);
+    const values = found?.values.map((value) => value / down) ?? new Float64Array(2 * n).fill(Number.NaN);
+    numbers(e).set(values, 2 * n * index);
+    if (v !== undefined)
+      numbers(v).set(found?.vectors ?? new Float64Array(2 * n * n).fill(Number.NaN), 2 * n * n * index);
+  });
 }
 
 // ---- functions of matrices, of their triangular form u · t · uᴴ (Schur)
 
 /** An upper triangular matrix and the unitary one beside it; null where there is none. */
-function schurOf(n: number, re: Float64Array, im: Float64Array): readonly [t: Complex, u: Complex] | null {
-  if (!Number.isFinite(largest(re, im))) return null;
-  const t: Complex = { n, re: re.slice(), im: im.slice() };
+function schurOf(a: Complex): readonly [t: Complex, u: Complex] | null {
+  const { n, re, im } = a;
+  if (im.every((x) => x === 0)) {
+    const schur = realSchurOf(n, re, true);
+    return schur === null ? null : toComplex(n, schur);
+  }
   const u = identity(n);
-  toHessenberg(t, u);
-  if (!toTriangular(t, u)) return null;
-  for (let i = 1; i < n; i++) for (let j = 0; j < i; j++) put(t, i, j, [0, 0]);
-  return [t, u];
+  toHessenberg(a, u);
+  if (!toTriangular(a, u)) return null;
+  for (let i = 1; i < n; i++) for (let j = 0; j < i; j++) put(a, i, j, [0, 0]);
+  return [a, u];
+}
+
+/** The complex form of a real one: a rotation makes each block of a pair triangular. */
+function toComplex(n: number, { t, z, im }: RealSchur): readonly [t: Complex, u: Complex] {
+  const found: Complex = { n, re: t, im: new Float64Array(n * n) };
+  const u = identity(n);
+  for (let i = 0; i < n; i++) for (let j = 0; j < n; j++) u.re[i * n + j] = z[j * n + i];
+  for (let i = 0; i + 1 < n; i++) {
+    if (!(im[i] > 0)) continue;
+    // The pair's first eigenvector.
+    const c = t[(i + 1) * n + i];
+    const turn = rotationOf((t[i * n + i] - t[(i + 1) * n + i + 1]) / 2, im[i], c, 0);
+    rotateRows(found, i, turn, i);
+    rotateColumns(found, i, turn, i + 2);
+    rotateColumns(u, i, turn, n);
+    put(found, i + 1, i, [0, 0]);
+  }
+  return [found, u];
 }
 
 /** The square root of an upper triangular matrix, by diagonals (Å. Björck and S. Hammarling, 1983). */
@@ -444,32 +496,37 @@ function turnedBack(t: Complex, u: Complex): readonly [re: Float64Array, im: Flo
   return [whole.re, whole.im];
 }
 
-const nothing = (n: number): readonly [re: Float64Array, im: Float64Array] => [
-  new Float64Array(n * n).fill(Number.NaN),
-  new Float64Array(n * n).fill(Number.NaN),
-];
+const FUNCTIONS: readonly ((t: Complex) => Complex | null)[] = [triangularRoot, triangularLogarithm];
 
-/** The principal square root of a matrix; NaN where there is none, or, of a real matrix, none that is real. */
-export function rootOf(
-  n: number,
-  re: Float64Array,
-  im: Float64Array,
-): readonly [re: Float64Array, im: Float64Array] {
-  const schur = schurOf(n, re, im);
-  if (schur === null) return nothing(n);
-  const found = turnedBack(triangularRoot(schur[0]), schur[1]);
-  const isReal = im.every((x) => x === 0);
-  return isReal && largest(found[1]) > 1e-8 * largest(found[0]) ? nothing(n) : found;
+function matrixFunction(x: TensorRef, y: TensorRef, isPairs: boolean, which: number): void {
+  const of = FUNCTIONS[which];
+  if (of === undefined) throw new InternalError(`the function ${which} of matrices`, 'MatrixFunction');
+  const out = numbers(y);
+  eachMatrix(x, isPairs, (n, index, elements) => {
+    const most = largest(elements);
+    // Only where squares would overflow or vanish; a power of four, so that its root is exact.
+    let down = most > 1e-100 && most < 1e100 ? 1 : scaleOf(elements);
+    if (Math.log2(down) % 2 !== 0) down /= 2;
+    const scaled = elements.map((element) => element * down);
+    const a = isPairs ? split(n, scaled) : { n, re: scaled, im: new Float64Array(n * n) };
+    const schur = Number.isFinite(most) ? schurOf(a) : null;
+    const found = schur === null ? null : of(schur[0]);
+    const whole = found === null || schur === null ? null : turnedBack(found, schur[1]);
+    // A real matrix may have none that is real.
+    const isNone = whole === null || (!isPairs && largest(whole[1]) > 1e-8 * largest(whole[0]));
+    if (!isNone && which === 0)
+      for (const list of whole) for (let k = 0; k < n * n; k++) list[k] /= Math.sqrt(down);
+    if (!isNone && which === 1) for (let k = 0; k < n * n; k += n + 1) whole[0][k] -= Math.log(down);
+    const parts = isPairs ? 2 : 1;
+    for (let k = 0, to = parts * n * n * index; k < n * n; k++, to += parts) {
+      out[to] = isNone ? Number.NaN : whole[0][k];
+      if (isPairs) out[to + 1] = isNone ? Number.NaN : whole[1][k];
+    }
+  });
 }
 
-/** The principal logarithm of a matrix; NaN where there is none. */
-export function logarithmOf(
-  n: number,
-  re: Float64Array,
-  im: Float64Array,
-): readonly [re: Float64Array, im: Float64Array] {
-  const schur = schurOf(n, re, im);
-  if (schur === null) return nothing(n);
-  const log = triangularLogarithm(schur[0]);
-  return log === null ? nothing(n) : turnedBack(log, schur[1]);
-}
+export const kernels: Partial<Record<KernelName, Kernel>> = {
+  Eig: ([x], [e, v]) => eig(x, e, v),
+  MatrixFunction: ([x], [y], attrs) =>
+    matrixFunction(x, y, attrs['complex'] === true, attrs['function'] as number),
+};
