@@ -151,13 +151,14 @@ double beta_incomplete(double a, double b, double x) {
   return beta_below(a, b, x);
 }
 
-// Σ ((q + n) / unit)^(-x): some terms, then the Euler-Maclaurin sum.
-double zeta_over(double x, double q, double unit) {
+// Σ ((q + n) / unit)^(-x): some terms, then the Euler-Maclaurin sum, which is exact to 2^-53 behind 12 terms, and to 2^-30 behind 5.
+template <class T> double zeta_over(double x, double q, double unit) {
+  constexpr int terms = sizeof(T) == 4 ? 5 : 12;
   // B(2k) / (2k)!
   static const double series[] = {1.0 / 12,         -1.0 / 720,          1.0 / 30240,      -1.0 / 1209600, 1.0 / 47900160,
                                   -691.0 / 1307674368000, 1.0 / 74724249600, -3617.0 / 10670622842880000};
   double sum = 0, place = q;
-  for (int n = 0; n < 12 || place <= 9; n++) {
+  for (int n = 0; n < terms || place <= terms - 3; n++) {
     sum += std::pow(place / unit, -x);
     place += 1;
   }
@@ -171,7 +172,7 @@ double zeta_over(double x, double q, double unit) {
   return sum;
 }
 // Σ (q + n)^(-x) over n from 0.
-double hurwitz_zeta(double x, double q) {
+template <class T> double hurwitz_zeta(double x, double q) {
   if (x == 1) return kInf;
   if (!(x > 1)) return kNaN;
   if (q <= 0) {
@@ -181,22 +182,22 @@ double hurwitz_zeta(double x, double q) {
   // Far below 0 the places on either side of 0 are two sums from there on.
   if (q < -100) {
     const double above = q - std::floor(q), sign = std::fmod(x, 2) == 0 ? 1 : -1;
-    return hurwitz_zeta(x, above) + sign * hurwitz_zeta(x, 1 - above) - sign * hurwitz_zeta(x, 1 - q);
+    return hurwitz_zeta<T>(x, above) + sign * hurwitz_zeta<T>(x, 1 - above) - sign * hurwitz_zeta<T>(x, 1 - q);
   }
-  return zeta_over(x, q, 1);
+  return zeta_over<T>(x, q, 1);
 }
 
 // The n-th derivative of digamma, n an integer: (-1)^(n + 1) n! ζ(n + 1, x). NaN for n below 1.
-double polygamma(double n, double x) {
+template <class T> double polygamma(double n, double x) {
   if (!(n >= 1)) return kNaN;
   const double sign = std::fmod(n, 2) == 0 ? -1 : 1;
   if (n <= 170) {
     double factorial = 1;
     for (int i = 2; i <= n; i++) factorial *= i;
-    return sign * factorial * hurwitz_zeta(n + 1, x);
+    return sign * factorial * hurwitz_zeta<T>(n + 1, x);
   }
-  if (!(x > 0)) return sign * kInf * hurwitz_zeta(n + 1, x);
-  return sign * std::exp(log_gamma_of_positive(n + 1) - (n + 1) * std::log(x)) * zeta_over(n + 1, x, x);
+  if (!(x > 0)) return sign * kInf * hurwitz_zeta<T>(n + 1, x);
+  return sign * std::exp(log_gamma_of_positive(n + 1) - (n + 1) * std::log(x)) * zeta_over<T>(n + 1, x, x);
 }
 
 template <class T, class F> void map(const Tensor* x, const Tensor& y, F of) {
@@ -211,8 +212,8 @@ template <class T> void special(const Tensor* x, const Tensor& y, int64_t functi
     case 1: map<T>(x, y, [&](const Tensor* t, int64_t i) { return gamma_incomplete(at(t[0], i), at(t[1], i), true); }); break;
     case 2: map<T>(x, y, [&](const Tensor* t, int64_t i) { return gamma_incomplete_slope(at(t[0], i), at(t[1], i)); }); break;
     case 3: map<T>(x, y, [&](const Tensor* t, int64_t i) { return beta_incomplete(at(t[0], i), at(t[1], i), at(t[2], i)); }); break;
-    case 4: map<T>(x, y, [&](const Tensor* t, int64_t i) { return hurwitz_zeta(at(t[0], i), at(t[1], i)); }); break;
-    default: map<T>(x, y, [&](const Tensor* t, int64_t i) { return polygamma(at(t[0], i), at(t[1], i)); });
+    case 4: map<T>(x, y, [&](const Tensor* t, int64_t i) { return hurwitz_zeta<T>(at(t[0], i), at(t[1], i)); }); break;
+    default: map<T>(x, y, [&](const Tensor* t, int64_t i) { return polygamma<T>(at(t[0], i), at(t[1], i)); });
   }
 }
 

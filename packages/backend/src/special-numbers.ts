@@ -1,4 +1,5 @@
-// Incomplete gamma and beta functions and the zeta function of single numbers, in float64. native/cpu/special_numbers.cc has the same in C++; change both or
+// Incomplete gamma and beta functions and the zeta function of single numbers, in float64. native/cpu/special_numbers.cc has the same in C++, but for fewer
+// terms of the zeta function where the result is float32; change both or
 // neither.
 
 import { logGamma } from './log-gamma.ts';
