@@ -174,6 +174,17 @@ Shortcut* gather_shortcut(Args& a) {
   return s;
 }
 
+// Adds rows of so many elements where their indices say: a loop over these would take longer than what it adds.
+template <int inner, class T, class I>
+void add_short_rows(const I* at, int64_t count, int64_t low, int64_t high, const T* rows, T* out) {
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t row = at[i];
+    if (row < low || row >= high) continue;
+    T* sum = out + row * inner;
+    for (int k = 0; k < inner; k++) sum[k] = add(sum[k], rows[i * inner + k]);
+  }
+}
+
 void gather_grad(Args& a) {
   Tensor dy = a.tensor(), indices = a.tensor(), dparams = a.tensor();
   Shape s = gather_shape(dparams, indices, dy, a);
@@ -207,6 +218,12 @@ void gather_grad(Args& a) {
               T* sum = at[i] >= low && at[i] < high ? out + at[i] : nowhere + i % 16;
               *sum = add(*sum, rows[i]);
             }
+            continue;
+          }
+          if (s.inner <= 4) {
+            if (s.inner == 2) add_short_rows<2>(at, s.count, low, high, rows, out);
+            else if (s.inner == 3) add_short_rows<3>(at, s.count, low, high, rows, out);
+            else add_short_rows<4>(at, s.count, low, high, rows, out);
             continue;
           }
           for (int64_t i = 0; i < s.count; i++) {

@@ -352,8 +352,8 @@ export const scatterNd: NamedFunction<
 
 // ---- segments
 
-/** Sums the slices that belong to one segment. */
-const segmentSumOp: Op = defineOp({
+/** Sums the slices that belong to one segment; no number is negative. */
+export const segmentSumOp: Op = defineOp({
   name: 'UnsortedSegmentSum',
   kernel: 'GatherGrad',
   kernelAttrs: () => ({ axis: 0, batchDims: 0 }),

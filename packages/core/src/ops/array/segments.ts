@@ -1,6 +1,14 @@
 // Rows that are reduced by segments: those with the same number become one.
 
-import { dtypeTraits, InvalidArgumentError, isBig, isComplex, isHalf, OutOfRangeError } from '@eagre/backend';
+import {
+  dtypeTraits,
+  InvalidArgumentError,
+  isBig,
+  isComplex,
+  isHalf,
+  OutOfRangeError,
+  type TypedArray,
+} from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
@@ -15,17 +23,17 @@ import { atMost, lessThan } from '../../shapes/shape-env.ts';
 import { differs, hostDims, mayBeSame } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, hasGradient, isFloating } from '../../tensor/dtypes.ts';
-import { rises } from '../../tensor/integer-scan.ts';
+import { numbersOf, rises } from '../../tensor/integer-scan.ts';
 import { emptyTensor, hostValues, spaceOf, type Tensor, uploaded, viewOf } from '../../tensor/tensor.ts';
 import { where } from '../elementwise/select.ts';
 import { shifted } from '../reduce/doubling.ts';
 import { fill, ones, onesLike } from './creation.ts';
 import {
   gather,
+  segmentSumOp,
   tensorScatterNdMax,
   tensorScatterNdMin,
   tensorScatterNdUpdate,
-  unsortedSegmentSum,
 } from './gather.ts';
 import { toIndices } from './moving.ts';
 import { argSort } from './order.ts';
@@ -42,11 +50,11 @@ const rowsOf = (x: Tensor, count: Dim): number[] =>
 const alongRows = (perRow: Tensor, x: Tensor): Tensor =>
   reshape(perRow, [-1, ...new Array<number>(x.rank - 1).fill(1)]);
 
-const sums: Reduce = (x, ids, count) => unsortedSegmentSum(x, ids, count as number);
+const sums: Reduce = (x, ids, count) => execute1(segmentSumOp, [x, ids], { count });
 
 /** How many rows each segment has, as numbers of the dtype of x. */
 const sizesOf = (x: Tensor, ids: Tensor, count: Dim): Tensor =>
-  unsortedSegmentSum(onesLike(ids, 'int32'), ids, count as number).cast(x.dtype);
+  sums(onesLike(ids, 'int32'), ids, count).cast(x.dtype);
 
 const means: Reduce = (x, ids, count) => {
   const sizes = alongRows(sizesOf(x, ids, count).maximum(1), x);
@@ -81,6 +89,47 @@ const extremes =
 const maxima = extremes('low', tensorScatterNdMax);
 const minima = extremes('high', tensorScatterNdMin);
 
+/** The extremes of segments, and 0 of those without a row. */
+const orZeros =
+  (reduce: Reduce): Reduce =>
+  (x, ids, count) =>
+    where(alongRows(sizesOf(x, ids, count).greater(0), x), reduce(x, ids, count), toTensor(0, x.dtype));
+/* @__NO_SIDE_EFFECTS__ */
+const extremesOrZeros = (name: string, scatter: typeof tensorScatterNdMax, composed: Reduce): Op =>
+  defineOp({
+    name,
+    // Each segment begins with one of its own rows, so that none has to be counted. That would not do for gradients.
+    compose: ([x, ids], { count }) => {
+      const places = expandDims(ids, 1);
+      const begun = tensorScatterNdUpdate(fill(rowsOf(x, count as number), toTensor(0, x.dtype)), places, x);
+      return scatter(begun, places, x);
+    },
+    grad: (g, dy) => [
+      opHooks.vjp(
+        ([x]) => [composed(x as Tensor, g.b, g.attrs['count'] as number)],
+        [g.a],
+        [dy],
+      )[0] as Tensor,
+      null,
+    ],
+    samples: () => [
+      {
+        inputs: [values([1, 2, -3, 0.25, 5, 0.5, 0.75, 2], [4, 2]), values([0, 2, 0, 2], [4], 'int32')],
+        attrs: { count: 4 },
+      },
+    ],
+  });
+const maximaOrZerosOp: Op = /* @__PURE__ */ extremesOrZeros(
+  'SegmentMaxOfRows',
+  tensorScatterNdMax,
+  orZeros(maxima),
+);
+const minimaOrZerosOp: Op = /* @__PURE__ */ extremesOrZeros(
+  'SegmentMinOfRows',
+  tensorScatterNdMin,
+  orZeros(minima),
+);
+
 /**
  * Products by doubling: of the sorted rows each gets the product of all in its segment up to itself, in about log2(n) steps. The last
  * one of each segment is its result. No division, so that the gradient is right where factors are 0.
@@ -114,10 +163,11 @@ const segmentProdOp: Op = /* @__PURE__ */ defineOp({
       return productsByDoubling(x, ids, count as number);
     const y = emptyTensor(x.dtype, rowsOf(x, count as number));
     const width = y.size / Math.max(1, count as number);
-    const [from, to, places] = [hostValues(x), spaceOf(y), Int32Array.from(hostValues(ids) as never, Number)];
-    for (const i of places)
-      if (!(i >= 0 && i < (count as number)))
-        throw new OutOfRangeError(`the segment ${i} is not in [0, ${count})`, 'SegmentProd');
+    const [from, to, places] = [hostValues(x), spaceOf(y), wordsOf(hostValues(ids) as TypedArray)];
+    // By their places: an iterator takes several times as long.
+    for (let r = 0; r < places.length; r++)
+      if (places[r] < 0 || places[r] >= (count as number))
+        throw new OutOfRangeError(`the segment ${places[r]} is not in [0, ${count})`, 'SegmentProd');
     if (to instanceof Float32Array) multiplyFloats(from as Float32Array, to, places, width);
     else multiplyAny(from as Float64Array, to as Float64Array, places, width, isBig(x.dtype));
     return uploaded(y, to);
@@ -137,6 +187,12 @@ const segmentProdOp: Op = /* @__PURE__ */ defineOp({
     },
   ],
 });
+/** Places as integers of 32 bits: what is beyond these is beyond all segments, too. */
+const wordsOf = (ids: TypedArray): Int32Array =>
+  ids instanceof Int32Array
+    ? ids
+    : Int32Array.from(numbersOf(ids), (id) => (id < 0 ? -1 : Math.min(id, MOST)));
+const MOST = 2 ** 31 - 1;
 /** Apart from others, as V8 compiles it for one kind of array. */
 function multiplyFloats(from: Float32Array, to: Float32Array, places: Int32Array, width: number): void {
   to.fill(1);
@@ -165,6 +221,14 @@ const products: Reduce = (x, ids, count) =>
   !eagerBackend().allocator.isHost
     ? productsByDoubling(x, ids, count)
     : execute1(segmentProdOp, [x, ids], { count });
+
+/** Files and graphs have ops that others know. */
+const orZerosBy =
+  (op: Op, composed: Reduce): Reduce =>
+  (x, ids, count) =>
+    context.tracer !== null || typeof count !== 'number'
+      ? orZeros(composed)(x, ids, count)
+      : execute1(op, [x, ids], { count });
 
 // ---- of numbers in any order
 
@@ -264,7 +328,7 @@ function checkRising(ids: Tensor, op: string): void {
   );
 }
 
-const rising = (name: string, op: string, reduce: Reduce, otherwise?: number): Segments =>
+const rising = (name: string, op: string, reduce: Reduce): Segments =>
   defineFunction(`math.${name}`, { data: kind.tensor, segmentIds: kind.tensor }, {}, (data, segmentIds) => {
     const x = toTensor(data);
     const ids = toIndices(segmentIds, 'segmentIds', op);
@@ -277,9 +341,7 @@ const rising = (name: string, op: string, reduce: Reduce, otherwise?: number): S
     checkRising(ids, op);
     // None at all makes none.
     const count = atMost(dims(ids)[0], 0) ? 0 : hostDims(ids.at(-1).add(1), 'segmentIds', op)[0];
-    const found = reduce(x, ids, count);
-    if (otherwise === undefined) return found;
-    return where(alongRows(sizesOf(x, ids, count).greater(0), x), found, toTensor(otherwise, x.dtype));
+    return reduce(x, ids, count);
   });
 
 /**
@@ -292,6 +354,14 @@ export const segmentMean: Segments = /* @__PURE__ */ rising('segmentMean', 'Segm
 /** The products of the rows with the same number, 1 where it does not occur; see `segmentSum`. */
 export const segmentProd: Segments = /* @__PURE__ */ rising('segmentProd', 'SegmentProd', products);
 /** The largest of the rows with the same number, 0 where it does not occur; see `segmentSum`. */
-export const segmentMax: Segments = /* @__PURE__ */ rising('segmentMax', 'SegmentMax', maxima, 0);
+export const segmentMax: Segments = /* @__PURE__ */ rising(
+  'segmentMax',
+  'SegmentMax',
+  orZerosBy(maximaOrZerosOp, maxima),
+);
 /** The smallest of the rows with the same number, 0 where it does not occur; see `segmentSum`. */
-export const segmentMin: Segments = /* @__PURE__ */ rising('segmentMin', 'SegmentMin', minima, 0);
+export const segmentMin: Segments = /* @__PURE__ */ rising(
+  'segmentMin',
+  'SegmentMin',
+  orZerosBy(minimaOrZerosOp, minima),
+);

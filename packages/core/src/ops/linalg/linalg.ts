@@ -1,9 +1,10 @@
 // Matrices and their products. Every function here takes a tensor first and is a method too.
-import { type DType, holdsEvery, InvalidArgumentError } from '@eagre/backend';
+import { type DType, holdsEvery, InvalidArgumentError, isComplex, isHalf } from '@eagre/backend';
 import type { IntegerLike, IntegersLike } from '../../arguments/argument-kinds.ts';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkOneOf, shown } from '../../arguments/checks.ts';
+import { currentBackend } from '../../dispatch/context.ts';
 import { defineOp, execute1, type Op, pair } from '../../dispatch/op.ts';
 import { integers, uniform } from '../../dispatch/samples.ts';
 import { addDims, type Dim, type Dims, maxDims, mulDims, subDims } from '../../shapes/dim.ts';
@@ -21,7 +22,7 @@ import { atMost, lessThan, mayBeEqual } from '../../shapes/shape-env.ts';
 import { checkSize, differs } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
-import type { Tensor } from '../../tensor/tensor.ts';
+import { emptyTensor, spaceOf, type Tensor, uploaded, viewOf } from '../../tensor/tensor.ts';
 import { iota } from '../array/iota.ts';
 import { disposeAll } from '../array/moving.ts';
 import { expandDims, identity, pad, reshape, squeeze, stopGradient, transpose } from '../array/shaping.ts';
@@ -399,15 +400,47 @@ export const diagPart: NamedFunction<[x: TensorLike], ['x|input'], DiagPartOptio
   },
 );
 
+/** A copy of matrices in memory of the host, with other diagonals. */
+function withDiagonal(x: Tensor, diagonal: Tensor): Tensor {
+  const [m, n] = x.shape.slice(-2) as [number, number];
+  const expected = [...x.shape.slice(0, -2), Math.min(m, n)];
+  if (!sameShape(diagonal.shape, expected))
+    throw new InvalidArgumentError(
+      `diagonal has shape ${showShape(diagonal.shape)}, expected ${showShape(expected)}`,
+      'MatrixSetDiag',
+    );
+  const y = emptyTensor(x.dtype, x.shape, x.size);
+  const to = spaceOf(y);
+  to.set(viewOf(x) as never);
+  const view = viewOf(diagonal);
+  // Apart, as V8 compiles it for one kind of array.
+  if (to instanceof Float32Array) putFloats(to, view as Float32Array, m, n);
+  else putAny(to as Float64Array, view as Float64Array, m, n);
+  return uploaded(y, to);
+}
+function putFloats(to: Float32Array, from: Float32Array, m: number, n: number): void {
+  const length = Math.min(m, n);
+  for (let k = 0, start = 0; k < from.length; k += length, start += m * n)
+    for (let i = 0; i < length; i++) to[start + i * (n + 1)] = from[k + i];
+}
+function putAny(to: Float64Array, from: Float64Array, m: number, n: number): void {
+  const length = Math.min(m, n);
+  for (let k = 0, start = 0; k < from.length; k += length, start += m * n)
+    for (let i = 0; i < length; i++) to[start + i * (n + 1)] = from[k + i];
+}
+
 /** Matrices with their diagonals replaced. */
 const setDiagOp: Op = defineOp({
   name: 'MatrixSetDiag',
   compose: ([x, diagonal]) => {
+    if (x.dtype !== 'string' && !isComplex(x.dtype) && !isHalf(x.dtype) && currentBackend().allocator.isHost)
+      return withDiagonal(x, diagonal);
     const [m, n] = dims(x).slice(-2);
     const k = shorter(x);
     const other = padEnds(diag(diagonal), [subDims(m, k), subDims(n, k)]);
     return distance(m, n).equal(0).where(other, x);
   },
+  grad: (g, dy) => [g.needs(0) ? setDiag(dy, diagPart(dy).mul(0)) : null, g.needs(1) ? diagPart(dy) : null],
   samples: () => [
     { inputs: [uniform([3, 3]), uniform([3])] },
     { inputs: [uniform([2, 3, 2]), uniform([2, 2])] },
