@@ -164,10 +164,17 @@ describe('models of TensorFlow.js', () => {
     });
   });
 
-  test('are not written, and what is none is refused', async () => {
-    await makeModel().save(at('m.keras'));
-    await expect(convert(at('m.keras'), at('x.json'), { to: 'tfjs-layers' })).rejects.toThrow(
-      /a model in Keras's .keras file cannot become a model of Keras in a model.json/,
+  test('are written of models of Keras alone, and what is none is refused', async () => {
+    const model = makeModel();
+    await model.save(at('m.keras'));
+    expect(await convert(at('m.keras'), at('web', 'model.json'))).toMatchObject({ to: 'tfjs-layers' });
+    expectClose((await loadModel(at('web')))(x) as Tensor, model(x) as Tensor);
+    await convert(at('m.keras'), at('saved'));
+    await expect(convert(at('saved'), at('web2', 'model.json'))).rejects.toThrow(
+      /a model without layers of Keras cannot become one of Keras/,
+    );
+    await expect(convert(at('saved'), at('y.json'), { to: 'tfjs-graph' })).rejects.toThrow(
+      /cannot become a graph in a model.json of TensorFlow.js/,
     );
     writeFileSync(at('x.json'), '{');
     await expect(convert(at('x.json'), at('y.onnx'))).rejects.toThrow(

@@ -151,3 +151,4 @@ export {
   type TfjsWeight,
   type TfjsWeightGroup,
 } from './tensorflow-js/weights.ts';
+export { encodeTfjsModel, type TfjsArray } from './tensorflow-js/write-model.ts';

@@ -245,10 +245,10 @@ const tfjsLayers: Format = {
   name: 'tfjs-layers',
   title: 'a model of Keras in a model.json of TensorFlow.js',
   reads: (path) => tfjsKind(path) === 'layers-model',
-  writes: () => false,
+  writes: isTfjsName,
   files: (path) => [path],
   arrays: { open: openWeights },
-  models: { load: loadKeras },
+  models: { load: loadKeras, save: saveKeras },
 };
 
 const tfjsGraph: Format = {

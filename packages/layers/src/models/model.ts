@@ -676,7 +676,7 @@ export class Model extends Layer {
 
   /**
    * Writes the model, whole or not at all, to a file that ends in `.keras`: its configuration, its weights, what it was compiled with and the
-   * state of the optimizer, and vocabularies. Keras reads it, and so does `tf.keras.models.loadModel`. A path that ends in `.h5` is of Keras's older format.
+   * state of the optimizer, and vocabularies. Keras reads it, and so does `tf.keras.models.loadModel`. A path that ends in `.h5` is of Keras's older format, one in `.json` of TensorFlow.js.
    * @throws InvalidArgumentError for another ending, and for what is not to be overwritten.
    */
   save(filepath: string, options?: SaveOptions | null): Promise<void>;

@@ -9,6 +9,7 @@ import {
   readHdf5File,
   TFJS_MODEL_FILE,
   writeFileAtomic,
+  writeFilesAtomic,
 } from '@eagre/formats';
 import {
   deleteLeftoverFolders,
@@ -39,6 +40,7 @@ import { readError, writeError } from './read-error.ts';
 import { isModelPath, unbuilt } from './saving.ts';
 import { loadShards, saveShards } from './sharded-weights.ts';
 import { loadTfjsModel } from './tfjs-model.ts';
+import { encodeTfjs } from './tfjs-writer.ts';
 
 /** Of `model.save` and `saveModel`. */
 export interface SaveOptions {
@@ -110,6 +112,8 @@ export async function saveModel(
   const refuse = (message: string): never => {
     throw new InvalidArgumentError(message, 'saveModel');
   };
+  if (path.endsWith('.json') && !path.endsWith('.weights.json') && zipped)
+    return writeTfjs(model, path, overwrite, includeOptimizer);
   const isKeras = path.endsWith('.keras');
   if (!zipped && isKeras)
     refuse(`with zipped: false the path is a folder's, which must not end in .keras, got ${path}`);
@@ -117,7 +121,7 @@ export async function saveModel(
     refuse(
       path.endsWith('.weights.h5')
         ? `${path} is a path of weights: use model.saveWeights(path), or a path that ends in .keras`
-        : `the path must end in .keras, or in .h5 for Keras's older format, got ${path}`,
+        : `the path must end in .keras, in .h5 for Keras's older format, or in .json for TensorFlow.js, got ${path}`,
     );
   checkOverwrite(path, overwrite, 'saveModel');
   const missing = model instanceof Model ? unbuilt(model) : undefined;
@@ -133,6 +137,25 @@ export async function saveModel(
     await writeWhole(path, encodeLegacyModel(model, includeOptimizer), 'saveModel');
   } else if (zipped) await writeWhole(path, encodeArchive(model), 'saveModel');
   else await writeFolder(model, path);
+}
+
+/** The files of a model for TensorFlow.js: `model.json`, and beside it those of the weights. */
+async function writeTfjs(model: Layer, path: string, overwrite: boolean, optimizer: boolean): Promise<void> {
+  const { basename, dirname, join } = nodeBuiltin('node:path');
+  checkOverwrite(path, overwrite, 'saveModel');
+  const missing = model instanceof Model ? unbuilt(model) : undefined;
+  if (!(model instanceof Model) || missing !== undefined)
+    throw new InvalidArgumentError(
+      `'${missing?.name ?? model.name}' is ${missing === undefined ? 'no model' : 'not built: call the model on an example first'}`,
+      'saveModel',
+    );
+  const files = encodeTfjs(model, basename(path), optimizer);
+  try {
+    makeFolders(dirname(path));
+    await writeFilesAtomic(files.map(([name, content]) => [join(dirname(path), name), content] as const));
+  } catch (cause) {
+    throw writeError(cause, path, 'saveModel');
+  }
 }
 
 /** The files of a model in a folder, which appears as a whole. */

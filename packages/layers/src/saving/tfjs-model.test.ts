@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import { constant, EagreError, NotFoundError, type Tensor } from '@eagre/core';
+import { constant, EagreError, NotFoundError, type Tensor, UnimplementedError } from '@eagre/core';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
-import { layers, loadModel, type Model, Sequential } from '../index.ts';
+import { Input, layers, loadModel, type Model, Sequential } from '../index.ts';
 
 interface Stored {
   readonly shape: readonly number[];
@@ -190,4 +190,74 @@ test('layers of another kind of file are not asked for', async () => {
   expect(await loadModel(join(folder, 'plain'))).toBeInstanceOf(Sequential);
   await expect(loadModel(join(folder, 'nothing.txt'))).rejects.toThrow();
   await expect(loadModel(join(folder, 'plain', 'model.json'))).rejects.toThrow(EagreError);
+});
+
+describe('models written for TensorFlow.js', () => {
+  // A stack of cells is an RNN of one class there, and of another one here.
+  test.each(models.filter(({ name }) => name !== 'tfjs-series').map((model) => [model.name, model] as const))(
+    '%s is read again',
+    async (name, golden) => {
+      const model = await loadModel(unpack(golden));
+      const path = join(folder, `${name}-written`, 'model.json');
+      await model.save(path);
+      const again = await loadModel(path);
+      expectOutputs(again, golden);
+      expect(again.compiled).toBe(model.compiled);
+      // What TensorFlow.js called its weights.
+      const names = (file: string): string[] =>
+        JSON.parse(readFileSync(file, 'utf8'))
+          .weightsManifest.flatMap((group: { weights: { name: string; group?: string }[] }) => group.weights)
+          .filter((weight: { group?: string }) => weight.group !== 'optimizer')
+          .map((weight: { name: string }) => weight.name)
+          .sort();
+      if (name.startsWith('tfjs-')) expect(names(path)).toEqual(names(join(unpack(golden), 'model.json')));
+    },
+  );
+
+  test('of more than four megabytes are several files', async () => {
+    const model = new Sequential([new layers.Dense(1200, { inputShape: [1000] })]);
+    const path = join(folder, 'large', 'model.json');
+    await model.save(path);
+    const [{ paths }] = JSON.parse(readFileSync(path, 'utf8')).weightsManifest;
+    expect(paths).toEqual(['group1-shard1of2.bin', 'group1-shard2of2.bin']);
+    expect(readFileSync(join(folder, 'large', paths[0])).length).toBe(4 * 2 ** 20);
+    const again = await loadModel(path);
+    expect(again.getWeights()[0]?.data()).toEqual(model.getWeights()[0]?.data());
+    await expect(model.save(path, { overwrite: false })).rejects.toThrow(/exists, and overwrite is false/);
+  });
+
+  test.each([
+    [() => new layers.GRU(2), [3, 2], /'gru\w*' \(GRU\): TensorFlow.js has no GRU with resetAfter: true/],
+    [
+      () => new layers.Dense(2, { activation: 'hardSigmoid' }),
+      [4],
+      /no activation 'hard_sigmoid' as here: its own is steeper/,
+    ],
+    [() => new layers.Dense(2, { activation: 'celu' }), [4], /no activation 'celu'/],
+    [
+      () => new layers.GroupNormalization(1),
+      [4],
+      /no layer such as 'group_normalization\w*' \(GroupNormalization\)/,
+    ],
+    [() => new layers.Dense(2, { dtype: 'float16' }), [4], /computes in float32 alone, got float16/],
+    [() => new layers.Conv2D(4, 1, { groups: 2 }), [4, 4, 2], /no option groups, which is 2/],
+    [() => new layers.LSTM(2, { zeroOutputForMask: true }), [3, 2], /no option zero_output_for_mask/],
+  ] as const)('a layer that it does not know is refused by its name: %s', async (make, shape, message) => {
+    const model = new Sequential([Input([...shape]), make()]);
+    const path = join(folder, 'refused', 'model.json');
+    await expect(model.save(path)).rejects.toThrow(message);
+    await expect(model.save(path)).rejects.toThrow(UnimplementedError);
+    await expect(loadModel(path)).rejects.toThrow(NotFoundError);
+  });
+
+  test('what it does not compile is refused, or left out', async () => {
+    const model = new Sequential([Input([2]), new layers.Dense(1)]);
+    const path = join(folder, 'compiled', 'model.json');
+    model.compile({ optimizer: 'lion', loss: 'mse' });
+    await expect(model.save(path)).rejects.toThrow(/no optimizer Lion; save it with includeOptimizer: false/);
+    model.compile({ optimizer: 'adam', loss: 'huber' });
+    await expect(model.save(path)).rejects.toThrow(/no loss 'huber'/);
+    await model.save(path, { includeOptimizer: false });
+    expect((await loadModel(path)).compiled).toBe(false);
+  });
 });
