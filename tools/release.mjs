@@ -171,6 +171,7 @@ async function rehearse(version, missing) {
   await step(`publishing ${packed.length} packages to it`, () => publishHere(packed, registry));
   for (const manager of Object.keys(managers))
     await attempt(`${manager} installs eagre on ${own}`, () => use(manager, own, version, missing));
+  await attempt('npm create eagre, npm start', () => create(version, missing));
   for (const target of Object.keys(targets).filter((name) => name !== own))
     await attempt(`npm installs eagre for ${target}`, () => use('npm', target, version, missing));
 }
@@ -199,6 +200,20 @@ async function use(manager, target, version, missing) {
       `version ${outcome.version} computes by ${outcome.backend}, not ${version} by ${backend}`,
     );
   return { kernels, programs: `${outcome.programs} run, on ${backend} kernels` };
+}
+
+/** Starts a project as its author does, and trains there. @returns what the table says of it */
+async function create(version, missing) {
+  const env = { npm_config_registry: registry.address, npm_config_cache: join(folder, 'cache/npm') };
+  const words = ['create', '--yes', `eagre@${version}`, 'created', '--', '--template', 'node'];
+  await run('npm', words, folder, env);
+  const place = join(folder, 'created');
+  const said = await run('npm', ['start'], place, env);
+  const accuracy = Number(/accuracy ([\d.]+)\n/.exec(said)?.[1]);
+  if (!(accuracy > 0.9)) throw new Error(`the project has trained to an accuracy of ${accuracy}: ${said}`);
+  if (!missing.includes(`@eagre/native-${own}`) && !kernelsIn(place).includes(own))
+    throw new Error('the project has no native kernels');
+  return { kernels: kernelsIn(place).join(', '), programs: `trained to an accuracy of ${accuracy}` };
 }
 
 function hasWasm() {
