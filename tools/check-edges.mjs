@@ -136,6 +136,7 @@ const forTests = [
 ];
 const apps = {
   consumers: ['testing'],
+  site: ['testing'],
   examples: ['eagre'],
   playground: ['eagre', 'backend-wasm', 'backend-webgpu'],
   bench: Object.keys(permitted),

@@ -1,0 +1,332 @@
+// Pages of the API: one for each namespace, and one for each class, of the declarations of the umbrella and their docstrings.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Application, ReflectionKind, TSConfigReader } from 'typedoc';
+import { escaped } from './guides.mjs';
+
+const { Namespace, Class, Reference, Interface, TypeAlias } = ReflectionKind;
+const isType = (one) => one.kind === Interface || one.kind === TypeAlias;
+
+/** @returns the files, by name, with their text; the sidebar; and how many symbols there are, with those that nothing is said about */
+export async function apiPages(root) {
+  const app = await Application.bootstrap(
+    {
+      entryPoints: [join(root, 'packages/eagre/src/index.ts')],
+      tsconfig: join(root, 'packages/eagre/tsconfig.json'),
+      skipErrorChecking: true,
+      excludePrivate: true,
+      excludeProtected: true,
+      excludeInternal: true,
+      disableSources: true,
+      readme: 'none',
+      logLevel: 'Error',
+    },
+    [new TSConfigReader()],
+  );
+  const project = await app.convert();
+  if (project === undefined) throw new Error('TypeDoc has read no declarations');
+  const files = new Map();
+  const sidebar = [];
+  const counts = { all: 0, silent: [] };
+  const known = names(root);
+  // What one symbol is called elsewhere leads there.
+  const places = new Map();
+  const place = (one, path) => {
+    places.set(one, path);
+    if (one.kind === Namespace || path.length === 0)
+      for (const child of one.children ?? []) place(child, [...path, child.name]);
+  };
+  place(project, []);
+  const context = { places, known, counts };
+  const visit = (one, path) => {
+    const file = path.length === 0 ? 'index.md' : `${path.join('/')}/index.md`;
+    files.set(file, namespacePage(one, path, context));
+    sidebar.push({
+      text: ['tf', ...path].join('.'),
+      link: `/api/${path.map((part) => `${part}/`).join('')}`,
+    });
+    for (const child of one.children ?? []) {
+      if (child.kind === Namespace) visit(child, [...path, child.name]);
+      if (child.kind === Class)
+        files.set(`${[...path, `${child.name}.class`].join('/')}.md`, classPage(child, path, context));
+    }
+  };
+  visit(project, []);
+  return { files, sidebar, counts };
+}
+
+/** The names of TensorFlow and Keras, by what they are without regard to case and underscores. */
+function names(root) {
+  const found = new Map();
+  const read = (file, prefix) => {
+    const { names } = JSON.parse(readFileSync(join(root, 'packages/eagre/golden', file), 'utf8'));
+    for (const [module, list] of Object.entries(names))
+      for (const name of list) {
+        const full = [prefix, module, name].filter((part) => part !== '').join('.');
+        found.set(bare(full), full);
+      }
+  };
+  read('tensorflow-names.json', 'tf');
+  read('keras-names.json', 'tf.keras');
+  return found;
+}
+const bare = (name) => name.replaceAll('_', '').toLowerCase();
+
+const titleOf = (path) => ['tf', ...path].join('.');
+const linkOf = (path, one) =>
+  one.kind === Namespace
+    ? `/api/${path.map((part) => `${part}/`).join('')}`
+    : one.kind === Class
+      ? `/api/${[...path.slice(0, -1), `${path.at(-1)}.class`].join('/')}`
+      : `/api/${path
+          .slice(0, -1)
+          .map((part) => `${part}/`)
+          .join('')}#${anchorOf(path.at(-1))}`;
+const anchorOf = (name) => `tf-${name.replace(/[^A-Za-z0-9]+/g, '-')}`;
+
+function namespacePage(one, path, context) {
+  const groups = { namespaces: [], classes: [], functions: [], others: [], elsewhere: [] };
+  for (const child of one.children ?? []) {
+    if (isType(child)) continue;
+    if (child.kind === Namespace) groups.namespaces.push(child);
+    else if (child.kind === Class) groups.classes.push(child);
+    else if (child.kind === Reference) groups.elsewhere.push(child);
+    else if (signaturesOf(child).length > 0) groups.functions.push(child);
+    else groups.others.push(child);
+  }
+  const lines = [`# ${titleOf(path)}`, '', textOf(one.comment, context), ''];
+  const list = (title, children) => {
+    if (children.length === 0) return;
+    lines.push(`## ${title}`, '', '| name | what it is |', '| --- | --- |');
+    for (const child of children) {
+      const at = [...path, child.name];
+      lines.push(`| [${titleOf(at)}](${linkOf(at, child)}) | ${firstSentence(child, context)} |`);
+    }
+    lines.push('');
+  };
+  list('Namespaces', groups.namespaces);
+  list('Classes', groups.classes);
+  if (groups.elsewhere.length > 0) {
+    lines.push('## Also here', '');
+    for (const child of groups.elsewhere) {
+      const target = child.tryGetTargetReflectionDeep?.();
+      const at = target && context.places.get(target);
+      const name = titleOf([...path, child.name]);
+      lines.push(
+        at === undefined ? `- \`${name}\`` : `- \`${name}\` is [${titleOf(at)}](${linkOf(at, target)})`,
+      );
+    }
+    lines.push('');
+  }
+  for (const [title, children] of [
+    ['Functions', groups.functions],
+    ['Values', groups.others],
+  ]) {
+    if (children.length === 0) continue;
+    lines.push(`## ${title}`, '');
+    for (const child of children) lines.push(...symbol(child, [...path, child.name], context), '');
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** The part of a page about a function or value. */
+function symbol(child, path, context) {
+  const comment = commentOf(child);
+  count(path, comment, context);
+  const name = titleOf(path);
+  const signatures = signaturesOf(child);
+  return [
+    `### ${name} {#${anchorOf(path.at(-1))}}`,
+    '',
+    ...code(
+      signatures.length > 0
+        ? signatures.map(({ text }) => `${name}${text}`)
+        : [`${name}: ${typeText(child.type)}`],
+    ),
+    '',
+    textOf(comment, context),
+    '',
+    ...parameters(comment, context),
+    ...signatures.flatMap(({ options }) => optionTable(options, context)),
+    ...elsewhere(path, context),
+  ];
+}
+
+function count(path, comment, { counts }) {
+  counts.all++;
+  if (!comment?.summary.some(({ text }) => text.trim() !== '')) counts.silent.push(titleOf(path));
+}
+
+const commentOf = (one) =>
+  one.comment ??
+  one.signatures?.find(({ comment }) => comment !== undefined)?.comment ??
+  one.type?.declaration?.signatures?.[0]?.comment;
+
+/** What TensorFlow or Keras call it. */
+function elsewhere(path, { known }) {
+  const name = known.get(bare(titleOf(path))) ?? known.get(bare(titleOf(['keras', ...path])));
+  return name === undefined ? [] : [`In Python: \`${name}\``, ''];
+}
+
+const code = (lines) => ['```ts', ...lines, '```'];
+
+/** How a function is called, as texts that follow its name, and the interfaces of its options. */
+function signaturesOf(one) {
+  if (one.signatures) return one.signatures.map(signatureText);
+  const { type } = one;
+  if (type?.type === 'reflection' && type.declaration.signatures)
+    return type.declaration.signatures.map(signatureText);
+  if (type?.type === 'intersection') return type.types.flatMap((part) => signaturesOf({ type: part }));
+  if (type?.type !== 'reference' || type.typeArguments === undefined) return [];
+  const [positional, , options, result] = type.typeArguments;
+  if (positional?.type !== 'tuple' || !/Function/.test(type.name)) return [];
+  const named = positional.elements.map((element) =>
+    element.type === 'namedTupleMember'
+      ? `${element.name}${element.isOptional ? '?' : ''}: ${typeText(element.element)}`
+      : typeText(element),
+  );
+  const hasOptions = options !== undefined && !['unknown', 'never'].includes(options.name);
+  const all = hasOptions ? [...named, `options?: ${typeText(options)}`] : named;
+  return [
+    {
+      text: `(${all.join(', ')}): ${result === undefined ? 'Tensor' : typeText(result)}`,
+      options: hasOptions ? options : undefined,
+    },
+  ];
+}
+
+function signatureText(signature) {
+  const parameters = (signature.parameters ?? []).map(({ name, type, flags, defaultValue }) => {
+    const own = name === '__namedParameters' ? 'options' : name;
+    return `${flags.isRest ? '...' : ''}${own}${flags.isOptional || defaultValue !== undefined ? '?' : ''}: ${typeText(type)}`;
+  });
+  const last = signature.parameters?.at(-1)?.type;
+  return { text: `(${parameters.join(', ')}): ${typeText(signature.type)}`, options: last };
+}
+
+const typeText = (type) => (type === undefined ? 'unknown' : String(type).replace(/\s+/g, ' '));
+
+/** A table of what an interface of options has. */
+function optionTable(type, context) {
+  const found = interfaceOf(type);
+  const children = (found?.children ?? []).filter(({ kind }) => kind !== ReflectionKind.Method);
+  if (found?.kind !== Interface || !/Options|Arguments|Config/.test(found.name) || children.length === 0)
+    return [];
+  const rows = children.map((child) => {
+    const text = cell(textOf(child.comment ?? child.getSignature?.comment, context));
+    return `| \`${child.name}\` | ${cell(`\`${typeText(child.type).replaceAll('`', '')}\``)} | ${text} |`;
+  });
+  return ['| option | type | what it does |', '| --- | --- | --- |', ...rows, ''];
+}
+
+function interfaceOf(type) {
+  if (type === undefined) return undefined;
+  if (type.type === 'union' || type.type === 'intersection')
+    return type.types.map(interfaceOf).find((one) => one !== undefined);
+  if (type.type !== 'reference') return undefined;
+  if (['Readonly', 'Partial', 'Omit', 'Pick'].includes(type.name))
+    return interfaceOf(type.typeArguments?.[0]);
+  return type.reflection;
+}
+
+const cell = (text) =>
+  text
+    .replace(/\s*\n\s*/g, ' ')
+    .replaceAll('|', '\\|')
+    .trim();
+
+function parameters(comment, context) {
+  const lines = [];
+  for (const { tag, name, content } of comment?.blockTags ?? []) {
+    const text = said(content, context).replace(/\n+/g, ' ').trim();
+    if (tag === '@param') lines.push(`- \`${name}\`: ${text.replace(/^[-–] /, '')}`);
+    if (tag === '@returns') lines.push(`- returns ${text}`);
+    if (tag === '@throws') lines.push(`- throws ${text}`);
+  }
+  return lines.length === 0 ? [] : [...lines, ''];
+}
+
+function textOf(comment, context) {
+  return comment === undefined ? '' : said(comment.summary, context).trim();
+}
+
+function said(parts, { places }) {
+  const text = parts
+    .map((part) => {
+      if (part.kind !== 'inline-tag') return part.text;
+      const at = typeof part.target === 'object' ? places.get(part.target) : undefined;
+      return at === undefined ? `\`${part.text}\`` : `[${part.text}](${linkOf(at, part.target)})`;
+    })
+    .join('');
+  return escaped(text);
+}
+
+function firstSentence(child, context) {
+  const target = child.kind === Reference ? child.tryGetTargetReflectionDeep?.() : child;
+  const [first = ''] = textOf(target && commentOf(target), context).split(/(?<=[.:])\s|\n\n/);
+  return cell(first.replace(/\]\([^)]*\)/g, (link) => link));
+}
+
+function classPage(one, path, context) {
+  const at = [...path, one.name];
+  count(at, one.comment, context);
+  const maker = one.children?.find(({ kind }) => kind === ReflectionKind.Constructor)?.signatures ?? [];
+  const isOwn = (child) => child.inheritedFrom === undefined && child.kind !== ReflectionKind.Constructor;
+  const own = (one.children ?? []).filter(isOwn);
+  const methods = own.filter(({ kind }) => kind === ReflectionKind.Method);
+  const fields = own.filter(({ kind }) => kind !== ReflectionKind.Method);
+  const lines = [`# ${titleOf(at)}`, '', textOf(one.comment, context), ''];
+  if (maker.length > 0) {
+    const made = maker.map((signature) => {
+      // A tuple of arguments is what they are.
+      const [first] = signature.parameters ?? [];
+      const tuple = first?.flags.isRest && first.type?.type === 'tuple' ? first.type : undefined;
+      if (tuple === undefined) return { ...signatureText(signature), comment: signature.comment };
+      const named = tuple.elements.map((element) =>
+        element.type === 'namedTupleMember'
+          ? `${element.name}${element.isOptional ? '?' : ''}: ${typeText(element.element)}`
+          : typeText(element),
+      );
+      const last = tuple.elements.at(-1);
+      return { text: `(${named.join(', ')})`, options: last?.element ?? last, comment: signature.comment };
+    });
+    lines.push(...code(made.map(({ text }) => `new ${titleOf(at)}${text.replace(/\): [^)]*$/, ')')}`)), '');
+    for (const { comment, options } of made)
+      lines.push(...parameters(comment, context), ...optionTable(options, context));
+  }
+  lines.push(...parameters(one.comment, context), ...elsewhere(at, context));
+  const bases = (one.extendedTypes ?? []).filter(
+    (type) => type.type === 'reference' && type.reflection !== undefined,
+  );
+  for (const base of bases) {
+    const where = context.places.get(base.reflection);
+    if (where !== undefined)
+      lines.push(`It has what [${titleOf(where)}](${linkOf(where, base.reflection)}) has.`, '');
+  }
+  if (fields.length > 0) {
+    lines.push('## Properties', '', '| name | type | what it is |', '| --- | --- | --- |');
+    for (const child of fields) {
+      const comment = child.comment ?? child.getSignature?.comment;
+      lines.push(
+        `| \`${child.name}\` | ${cell(`\`${typeText(child.type ?? child.getSignature?.type).replaceAll('`', '')}\``)} | ${cell(textOf(comment, context))} |`,
+      );
+    }
+    lines.push('');
+  }
+  if (methods.length > 0) {
+    lines.push('## Methods', '');
+    for (const child of methods) {
+      const comment = commentOf(child);
+      lines.push(
+        `### ${child.name} {#${anchorOf(child.name)}}`,
+        '',
+        ...code(signaturesOf(child).map(({ text }) => `${child.name}${text}`)),
+        '',
+        textOf(comment, context),
+        '',
+        ...parameters(comment, context),
+      );
+    }
+  }
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,57 @@
+// Builds the site: pnpm docs:build, or pnpm docs:dev to look at it.  Its pages are made of the guides, the examples and the declarations, into `pages`; VitePress makes
+// the site of them, in `dist`. A link that leads nowhere fails it.
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { argv } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { build, createServer } from 'vitepress';
+import { apiPages } from './api.mjs';
+import { examplePage, guidePage, guides } from './guides.mjs';
+
+const site = fileURLToPath(new URL('..', import.meta.url));
+const root = join(site, '../..');
+const pages = join(site, 'pages');
+
+function write(name, text) {
+  const file = join(pages, name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+async function stage() {
+  rmSync(pages, { recursive: true, force: true });
+  write('index.md', readFileSync(join(site, 'index.md'), 'utf8'));
+  for (const name of readdirSync(join(root, 'docs'), { recursive: true }).filter((one) =>
+    one.endsWith('.md'),
+  ))
+    write(join('guide', name), guidePage(root, join('docs', name)));
+  cpSync(join(root, 'docs/images'), join(pages, 'guide/images'), { recursive: true });
+  for (const name of ['CONTRIBUTING.md', 'CODE_OF_CONDUCT.md', 'SECURITY.md'])
+    write(join('project', name.toLowerCase().replaceAll('_', '-')), guidePage(root, name));
+  const examples = readdirSync(join(root, 'apps/examples/src')).filter((name) => /^\d\d-.*\.ts$/.test(name));
+  for (const name of examples)
+    write(join('examples', `${basename(name, '.ts')}.md`), examplePage(root, name));
+  const { files, sidebar, counts } = await apiPages(root);
+  for (const [name, text] of files) write(join('api', name), text);
+  write(
+    'sidebar.json',
+    JSON.stringify({
+      guide: guides(root),
+      api: sidebar,
+      examples: examples.map((name) => basename(name, '.ts')),
+    }),
+  );
+  console.log(
+    `${files.size} pages of the API: ${counts.all} symbols, ${counts.silent.length} without a docstring`,
+  );
+  return counts;
+}
+
+await stage();
+if (argv[2] === 'dev') {
+  const server = await createServer(site, { port: 5173 });
+  await server.listen();
+  server.printUrls();
+} else {
+  await build(site);
+}
