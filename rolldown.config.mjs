@@ -24,6 +24,7 @@ const entry = files(
   'node-hooks',
   'specs',
   'interchange',
+  'tensorflow-js',
   ...(name === 'core' ? ['image'] : []),
 );
 // Node has it in `here`.
@@ -249,6 +250,10 @@ const packed = {
         { name: 'convert', test: /autograph\/src\/convert\.ts$/ },
         { name: 'graph', test: /\bgraph\/src\/(control|ir|tracing)\// },
         { name: 'layers', test: /layers\/src\//, tags: ['$initial'] },
+        {
+          name: 'formats',
+          test: /formats\/src\/(?!tensorflow-js|protobuf\/json-format|index\.ts|internal\.ts|zlib|late)/,
+        },
       ],
     },
   },

@@ -22,7 +22,9 @@ export const entries: ReadonlyMap<string, Entry> = new Map(
   folders.flatMap((folder) =>
     readdirSync(`${root}packages/${folder}/src`)
       .filter((file) =>
-        /^(codecs|here|index|image|interchange|internal|later|plugin|register|specs)\.ts$/.test(file),
+        /^(codecs|here|index|image|interchange|internal|later|plugin|register|specs|tensorflow-js)\.ts$/.test(
+          file,
+        ),
       )
       .map((file): [string, Entry] => {
         const given = file.slice(0, -3);

@@ -135,20 +135,3 @@ export {
   RecordFileWriter,
   type RecordFileWriterOptions,
 } from './tensorflow/tfrecord-files.ts';
-export {
-  parseTfjsModel,
-  readTfjsModel,
-  readTfjsWeights,
-  TFJS_MODEL_FILE,
-  type TfjsModel,
-  tfjsWeightsPath,
-} from './tensorflow-js/model-json.ts';
-export {
-  decodeWeightGroup,
-  parseWeightsManifest,
-  type TfjsDType,
-  type TfjsQuantization,
-  type TfjsWeight,
-  type TfjsWeightGroup,
-} from './tensorflow-js/weights.ts';
-export { encodeTfjsModel, type TfjsArray } from './tensorflow-js/write-model.ts';

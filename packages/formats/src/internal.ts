@@ -25,7 +25,6 @@ export {
   type ScalarValue,
 } from './protobuf/descriptors.ts';
 export { reserialized } from './protobuf/dynamic-message.ts';
-export { fromProtoJson, type Json, toProtoJson } from './protobuf/json-format.ts';
 export { DELIMITED } from './protobuf/protobuf.ts';
 export { parseTextFormat } from './protobuf/text-format.ts';
 export { WireReader, WireWriter, wireTypeOf } from './protobuf/wire.ts';

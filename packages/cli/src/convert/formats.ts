@@ -12,15 +12,11 @@ import {
   Hdf5GroupBuilder,
   isHdf5Dataset,
   type NDArray,
-  parseTfjsModel,
   readHdf5File,
   readNpyFile,
   readNpzFile,
-  readTfjsModel,
-  readTfjsWeights,
   SafetensorsModel,
   safetensorsKind,
-  type TfjsModel,
   writeFileAtomic,
   writeNpyFile,
   writeNpzFile,
@@ -28,6 +24,7 @@ import {
   writeSafetensorsTensors,
 } from '@eagre/formats';
 import { encodeElements } from '@eagre/formats/internal';
+import { parseTfjsModel, readTfjsModel, readTfjsWeights, type TfjsModel } from '@eagre/formats/tensorflow-js';
 import { newestIn } from '../inspect/checkpoint.ts';
 import { tfjsFileAt } from '../inspect/tfjs.ts';
 import { type ArraySource, onlyArray, readAll, sourceOf } from './array-source.ts';

@@ -1,7 +1,13 @@
 // Models of TensorFlow.js: their weights, and what they take, give and are made of. Only the JSON is read.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readTfjsModel, TFJS_MODEL_FILE, type TfjsModel, type TfjsWeight } from '@eagre/formats';
+
+import {
+  readTfjsModel,
+  TFJS_MODEL_FILE,
+  type TfjsModel,
+  type TfjsWeight,
+} from '@eagre/formats/tensorflow-js';
 import type { Contents, Item } from './contents.ts';
 
 /** The `model.json` in a folder, or the path itself; undefined for a folder that has none. */

@@ -7,7 +7,6 @@ import {
   readFileBytes,
   readHdf5,
   readHdf5File,
-  TFJS_MODEL_FILE,
   writeFileAtomic,
   writeFilesAtomic,
 } from '@eagre/formats';
@@ -20,6 +19,7 @@ import {
   replaceFolder,
   restoreFolder,
 } from '@eagre/formats/internal';
+import { TFJS_MODEL_FILE } from '@eagre/formats/tensorflow-js';
 import type { Layer } from '../layer/layer.ts';
 import { Model } from '../models/model.ts';
 import {

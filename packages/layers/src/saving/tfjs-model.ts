@@ -1,13 +1,8 @@
 // Models of Keras in files of TensorFlow.js.
 import { DataLossError, InvalidArgumentError, type Variable } from '@eagre/core';
 import { isPlain } from '@eagre/core/internal';
-import {
-  type NDArray,
-  readTfjsModel,
-  readTfjsWeights,
-  type TensorValue,
-  type TfjsModel,
-} from '@eagre/formats';
+import type { NDArray, TensorValue } from '@eagre/formats';
+import { readTfjsModel, readTfjsWeights, type TfjsModel } from '@eagre/formats/tensorflow-js';
 import { ownVariables, withInner } from '../layer/inside.ts';
 import type { Layer } from '../layer/layer.ts';
 import { Model } from '../models/model.ts';

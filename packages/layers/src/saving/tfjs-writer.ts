@@ -1,7 +1,8 @@
 // Models of Keras in the form that TensorFlow.js reads. It knows fewer layers, and fewer options of them.
 import { UnimplementedError, type Variable } from '@eagre/core';
 import { isPlain, snakeCase } from '@eagre/core/internal';
-import { encodeTfjsModel, type NDArrayOf, type TfjsArray } from '@eagre/formats';
+import type { NDArrayOf } from '@eagre/formats';
+import { encodeTfjsModel, type TfjsArray } from '@eagre/formats/tensorflow-js';
 import { ownVariables } from '../layer/inside.ts';
 import type { Layer } from '../layer/layer.ts';
 import { Model } from '../models/model.ts';

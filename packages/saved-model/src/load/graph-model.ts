@@ -1,17 +1,8 @@
 // Graphs of TensorFlow.js: `model.json` has the nodes, files beside it the values of the constants.
 import { errorFromCode } from '@eagre/backend';
 import { DataLossError, EagreError, InvalidArgumentError } from '@eagre/core';
-import {
-  dataTypeInfo,
-  encodeTensorProto,
-  type NDArray,
-  readTfjsModel,
-  readTfjsWeights,
-  type TensorValue,
-  type TfjsModel,
-  tensorflow,
-} from '@eagre/formats';
-import { fromProtoJson } from '@eagre/formats/internal';
+import { dataTypeInfo, encodeTensorProto, type NDArray, type TensorValue, tensorflow } from '@eagre/formats';
+import { fromProtoJson, readTfjsModel, readTfjsWeights, type TfjsModel } from '@eagre/formats/tensorflow-js';
 import { translatedOps } from '../import/ops/index.ts';
 import { nothingAround, Runtime } from '../import/runtime.ts';
 import { unfused } from '../import/unfused.ts';

@@ -1,8 +1,9 @@
 import { withFileErrors } from '@eagre/backend';
 import { InvalidArgumentError, NotFoundError } from '@eagre/core';
 import { checkFlag, checkPath } from '@eagre/core/internal';
-import { TFJS_MODEL_FILE, tensorflow } from '@eagre/formats';
+import { tensorflow } from '@eagre/formats';
 import { hasFiles, nodeBuiltin, restoreFolder } from '@eagre/formats/internal';
+import { TFJS_MODEL_FILE } from '@eagre/formats/tensorflow-js';
 import { LoadOptions, optionsOf } from '../options.ts';
 import { bytesOf, inside, OP, translatedError } from './files.ts';
 import type { LoadedObject } from './loaded-object.ts';
