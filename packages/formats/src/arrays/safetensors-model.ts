@@ -116,7 +116,7 @@ export class SafetensorsModel {
   async #handle(path: string): Promise<FileHandle> {
     if (this.#open?.path !== path) {
       await this.close();
-      this.#open = { path, file: await openRegular(path) };
+      this.#open = { path, file: await openRegularHandle(path) };
     }
     return this.#open.file;
   }
@@ -206,7 +206,7 @@ function withFile(
 
 /** The header of a file, without its data. */
 async function readHeader(path: string): Promise<SafetensorsHeader> {
-  const file = await openRegular(path);
+  const file = await openRegularHandle(path);
   try {
     const { size } = await file.stat();
     const start = await readExactly(file, 0, Math.min(8, size), path);
@@ -220,7 +220,7 @@ async function readHeader(path: string): Promise<SafetensorsHeader> {
 }
 
 async function readText(path: string, error: ErrorMaker): Promise<string> {
-  const file = await openRegular(path);
+  const file = await openRegularHandle(path);
   try {
     const { size } = await file.stat();
     if (size > MAX_INDEX_BYTES) throw error('the index', `at most ${MAX_INDEX_BYTES} bytes`, size);
@@ -234,7 +234,7 @@ async function readText(path: string, error: ErrorMaker): Promise<string> {
 }
 
 /** @throws FormatError for a pipe, a folder or a device: a pipe would be waited for, for ever. */
-async function openRegular(path: string): Promise<FileHandle> {
+async function openRegularHandle(path: string): Promise<FileHandle> {
   const fs = nodeBuiltin('node:fs');
   const file = await fs.promises.open(path, fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0));
   if ((await file.stat()).isFile()) return file;
