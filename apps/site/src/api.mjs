@@ -157,10 +157,13 @@ function count(path, comment, { counts }) {
   if (!comment?.summary.some(({ text }) => text.trim() !== '')) counts.silent.push(titleOf(path));
 }
 
-const commentOf = (one) =>
-  one.comment ??
-  one.signatures?.find(({ comment }) => comment !== undefined)?.comment ??
-  one.type?.declaration?.signatures?.[0]?.comment;
+/** The docstring of a symbol, or of the first form of its call that has one. */
+function commentOf(one) {
+  const forms = [one.signatures, one.type?.declaration?.signatures, one.type?.reflection?.signatures];
+  return (
+    one.comment ?? forms.flatMap((list) => list ?? []).find(({ comment }) => comment !== undefined)?.comment
+  );
+}
 
 /** What TensorFlow or Keras call it. */
 function elsewhere(path, { known }) {
@@ -177,6 +180,9 @@ function signaturesOf(one) {
   if (type?.type === 'reflection' && type.declaration.signatures)
     return type.declaration.signatures.map(signatureText);
   if (type?.type === 'intersection') return type.types.flatMap((part) => signaturesOf({ type: part }));
+  // An interface of the forms of a call.
+  if (type?.type === 'reference' && type.reflection?.signatures)
+    return type.reflection.signatures.map(signatureText);
   if (type?.type !== 'reference' || type.typeArguments === undefined) return [];
   const [positional, , options, result] = type.typeArguments;
   if (positional?.type !== 'tuple' || !/Function/.test(type.name)) return [];

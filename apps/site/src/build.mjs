@@ -44,7 +44,7 @@ async function stage() {
   console.log(
     `${files.size} pages of the API: ${counts.all} symbols, ${counts.silent.length} without a docstring`,
   );
-  return counts;
+  if (counts.silent.length > 0) console.error(`Without a docstring: ${counts.silent.join(', ')}`);
 }
 
 await stage();

@@ -10,12 +10,18 @@ import {
 } from '@eagre/core/internal';
 
 type Nest = typeof nest;
+/** Does nothing for two structures of the same form. @throws InvalidArgumentError that says where they differ */
 export const assertSameStructure: Nest['assertSameStructure'] = /* @__PURE__ */ (() =>
   nest.assertSameStructure)();
+/** The leaves of a structure, in order: those of objects and maps by their keys. */
 export const flatten: Nest['flatten'] = /* @__PURE__ */ (() => nest.flatten)();
+/** Whether a value is an array, a map or a plain object. */
 export const isNested: Nest['isNested'] = /* @__PURE__ */ (() => nest.isNested)();
+/** Calls a function with the leaves of one or several structures of the same form, and gives its results in that form. */
 export const mapStructure: Nest['mapStructure'] = /* @__PURE__ */ (() => nest.mapStructure)();
+/** The same, down to the depth of a shallower structure. */
 export const mapStructureUpTo: Nest['mapStructureUpTo'] = /* @__PURE__ */ (() => nest.mapStructureUpTo)();
+/** A list of leaves in the form of a structure. */
 export const packSequenceAs: Nest['packSequenceAs'] = /* @__PURE__ */ (() => nest.packSequenceAs)();
 
 /** What the function of `traverse` returns to put null in the place of a part. */

@@ -45,13 +45,20 @@ export * as utils from './keras-utils.ts';
 export * as visualization from './keras-visualization.ts';
 
 // The classes that others extend, which Keras has at the top, too. Bundlers leave out calls that are marked, and so what these lie in.
+/** What makes the first values of weights; those of one's own extend it. See `keras.initializers`. */
 export const Initializer: typeof initializers.Initializer = /* @__PURE__ */ (() =>
   initializers.Initializer)();
+/** What a layer takes: dtype, shape and rank. See `keras.layers.InputSpec`. */
 export const InputSpec: typeof layers.InputSpec = /* @__PURE__ */ (() => layers.InputSpec)();
+/** What is made small by training; losses of one's own extend it. See `keras.losses`. */
 export const Loss: typeof losses.Loss = /* @__PURE__ */ (() => losses.Loss)();
+/** What is counted over batches; metrics of one's own extend it. See `keras.metrics`. */
 export const Metric: typeof metrics.Metric = /* @__PURE__ */ (() => metrics.Metric)();
+/** What changes variables by their gradients; optimizers of one's own extend it. See `keras.optimizers`. */
 export const Optimizer: typeof optimizers.Optimizer = /* @__PURE__ */ (() => optimizers.Optimizer)();
+/** What makes few bits of weights. See `keras.quantizers`. */
 export const Quantizer: typeof quantizers.Quantizer = /* @__PURE__ */ (() => quantizers.Quantizer)();
+/** A penalty on weights or outputs; those of one's own extend it. See `keras.regularizers`. */
 export const Regularizer: typeof regularizers.Regularizer = /* @__PURE__ */ (() =>
   regularizers.Regularizer)();
 export type Initializer = initializers.Initializer;

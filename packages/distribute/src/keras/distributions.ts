@@ -197,7 +197,7 @@ export const setDistribution: NamedFunction<[value: Distribution | null], ['valu
     now = value;
   });
 
-/** @throws UnimplementedError always: the processes of a cluster are set up by `tf.distribute` */
+/** Is refused: the processes of a cluster are set up by `tf.distribute`. @throws UnimplementedError always */
 export const initialize: NamedFunction<
   [jobAddresses?: string | null, numProcesses?: number | null, processId?: number | null],
   ['jobAddresses', 'numProcesses', 'processId'],

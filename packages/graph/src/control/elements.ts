@@ -224,6 +224,7 @@ type Mapping<O = unknown> = NamedFunction<
   O,
   unknown
 >;
+/** Calls a function with each element along the first axis, and stacks what it returns. */
 export const mapFn: MapFn = defineFunction<Mapping<MapOptions>>(
   'tf.mapFn',
   { fn: kind.asIs, elems: kind.structure },
@@ -368,6 +369,7 @@ export interface VectorizedMap {
   <E, R>(fn: (elem: Tensors<E>) => R, elems: E): Tensors<R>;
   <E, R>(options: { readonly fn: (elem: Tensors<E>) => R; readonly elems: E }): Tensors<R>;
 }
+/** `mapFn`, where tensors whose first dimension is 1 go with every element of the others. */
 export const vectorizedMap: VectorizedMap = defineFunction<Mapping>(
   'tf.vectorizedMap',
   { fn: kind.asIs, elems: kind.structure },
@@ -603,6 +605,7 @@ export interface Foldl {
     readonly elems: E;
   }): Tensors<E>;
 }
+/** Combines the elements along the first axis, from the first on: the last state. */
 export const foldl: Foldl = defineFunction<Folding<{ readonly initializer?: unknown }>>(
   'tf.foldl',
   { fn: kind.asIs, elems: kind.structure },
@@ -633,6 +636,7 @@ export interface Foldr {
     readonly elems: E;
   }): Tensors<E>;
 }
+/** Combines the elements along the first axis, from the last on: the last state. */
 export const foldr: Foldr = defineFunction<Folding<{ readonly initializer?: unknown }>>(
   'tf.foldr',
   { fn: kind.asIs, elems: kind.structure },
@@ -670,6 +674,7 @@ export interface Scan {
     readonly reverse?: boolean;
   }): Tensors<E>;
 }
+/** Combines the elements along the first axis, and stacks all states. */
 export const scan: Scan = defineFunction<
   Folding<{ readonly initializer?: unknown; readonly reverse?: boolean }>
 >(

@@ -97,6 +97,7 @@ export interface WhileLoop {
   ): TensorsOf<V>;
 }
 
+/** Calls `body` with variables as long as `cond` is true of them, as a loop of the graph where a trace needs one. */
 export const whileLoop: WhileLoop = defineFunction<WhileArguments>(
   OP,
   { cond: kind.asIs, body: kind.asIs, loopVars: kind.structure },

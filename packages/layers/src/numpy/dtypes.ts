@@ -19,30 +19,49 @@ import {
 } from '@eagre/core/internal';
 import { meeting } from './meeting.ts';
 
+/** True or false. */
 const bool: 'bool' = 'bool';
+/** float64, as in NumPy. */
 const float: 'float64' = 'float64';
+/** int64, as in NumPy. */
 const int: 'int64' = 'int64';
+/** Texts and bytes of any length. */
 const string: 'string' = 'string';
+/** complex128, as in NumPy. */
 const complex: 'complex128' = 'complex128';
 
 export { bool, complex, float, int, string, string as unicode };
+/** Complex numbers of two float32. */
 export const complex64: 'complex64' = 'complex64';
+/** Complex numbers of two float64. */
 export const complex128: 'complex128' = 'complex128';
+/** Floats of 16 bits: 11 bits of precision, up to 65,504. */
 export const float16: 'float16' = 'float16';
+/** Floats of 32 bits. */
 export const float32: 'float32' = 'float32';
+/** Floats of 64 bits. */
 export const float64: 'float64' = 'float64';
+/** Integers of 8 bits. */
 export const int8: 'int8' = 'int8';
+/** Integers of 16 bits. */
 export const int16: 'int16' = 'int16';
+/** Integers of 32 bits. */
 export const int32: 'int32' = 'int32';
+/** Integers of 64 bits. */
 export const int64: 'int64' = 'int64';
+/** Integers from 0 to 255. */
 export const uint8: 'uint8' = 'uint8';
+/** Integers of 16 bits from 0 on. */
 export const uint16: 'uint16' = 'uint16';
+/** Integers of 32 bits from 0 on. */
 export const uint32: 'uint32' = 'uint32';
+/** Integers of 64 bits from 0 on. */
 export const uint64: 'uint64' = 'uint64';
 /** π */
 export const pi: number = Math.PI;
 /** The base of natural logarithms. */
 export const e: number = Math.E;
+/** Infinity. */
 export const inf: number = Number.POSITIVE_INFINITY;
 /** What arrays are. */
 export const ndarray: typeof Tensor = Tensor;

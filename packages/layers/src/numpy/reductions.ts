@@ -87,12 +87,10 @@ const spread = (name: string, run: (v: Tensor) => Tensor): Spread =>
   );
 /** The standard deviation over axes; `ddof` is taken from the number of elements. */
 export const std: Spread = /* @__PURE__ */ spread('std', (v) => v.sqrt());
+/** The variance over axes; `ddof` is taken from the number of elements. */
 const variance: Spread = /* @__PURE__ */ spread('var', (v) => v);
 
-export {
-  /** The variance over axes; `ddof` is taken from the number of elements. */
-  variance as var,
-};
+export { variance as var };
 
 type Running = NamedFunction<
   [a: TensorLike, axis?: IntegerLike | null],

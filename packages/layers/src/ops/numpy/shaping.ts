@@ -166,12 +166,14 @@ function parts(x: Tensor, given: number | readonly number[], axis: number, uneve
   return x.split(toShape(ends.map((end, i) => maxDims(0, subDims(end, places[i])))), axis);
 }
 const splitArguments = { 'x|ary': kind.tensor, indicesOrSections: kind.oneOrMore };
+/** Pieces of equal size along an axis, or those between the given places. */
 const split: Split = defineFunction(
   named('split'),
   { ...splitArguments, axis: kind.axis },
   {},
   (x, given: number | readonly number[], axis: number = 0) => parts(toTensor(x), given, axis, false),
 );
+/** As `split`, with pieces that differ by 1 where a number of them does not divide the size. */
 const arraySplit: Split = defineFunction(
   named('arraySplit'),
   { ...splitArguments, axis: kind.axis },
@@ -179,12 +181,7 @@ const arraySplit: Split = defineFunction(
   (x, given: number | readonly number[], axis: number = 0) => parts(toTensor(x), given, axis, true),
 );
 
-export {
-  /** As `split`, with pieces that differ by 1 where a number of them does not divide the size. */
-  arraySplit,
-  /** Pieces of equal size along an axis, or those between the given places. */
-  split,
-};
+export { arraySplit, split };
 
 const splitAt = (name: string, axis: (rank: number) => number): SplitAt =>
   defineFunction(named(name), splitArguments, {}, (x, given: number | readonly number[]) => {
