@@ -12,7 +12,7 @@ export async function apiPages(root) {
   const app = await Application.bootstrap(
     {
       entryPoints: [join(root, 'packages/eagre/src/index.ts')],
-      tsconfig: join(root, 'packages/eagre/tsconfig.json'),
+      tsconfig: join(root, 'apps/site/tsconfig.json'),
       skipErrorChecking: true,
       excludePrivate: true,
       excludeProtected: true,
