@@ -253,6 +253,7 @@ const packed = {
         {
           name: 'formats',
           test: /formats\/src\/(?!tensorflow-js|protobuf\/json-format|index\.ts|internal\.ts|zlib|late)/,
+          tags: ['$initial'],
         },
       ],
     },

@@ -1,6 +1,7 @@
 import {
   AlreadyExistsError,
   EagreError,
+  errorFromCode,
   FailedPreconditionError,
   InvalidArgumentError,
   NotFoundError,
@@ -48,6 +49,12 @@ const KNOWN: Readonly<Record<string, readonly [Maker, string]>> = {
  */
 export function fileError(cause: unknown, path?: string, op?: string): unknown {
   if (!(cause instanceof Error) || cause instanceof EagreError) return cause;
+  // Of @eagre/formats: of URLs, of files that were chosen, of what pages keep.
+  if (cause.name === 'SourceError') {
+    const error = errorFromCode((cause as unknown as EagreError).code, cause.message, op);
+    error.cause = cause;
+    return error;
+  }
   // Of @eagre/formats, in pages.
   if (cause.name === 'NoFilesError') return new UnimplementedError(cause.message, op, { cause });
   // Node looks at paths before it asks the system: none holds a NUL.

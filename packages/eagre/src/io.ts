@@ -69,6 +69,15 @@ export {
 } from '@eagre/data/internal';
 export type { FeatureInput, FeatureInputs, FeatureValue, NDArray } from '@eagre/formats';
 
+export type {
+  FetchOptions,
+  FetchProgress,
+  FileLike,
+  FileScheme,
+  RequestOptions,
+  StoredFile,
+} from '@eagre/formats/internal';
+export { copyModel, listModels, moveModel, registerScheme, removeModel } from './io-models.ts';
 export { writeGraph } from './write-graph.ts';
 
 // These calls are marked as pure, and read nothing of other modules, so that bundlers leave out what a program does not use.

@@ -49,6 +49,8 @@ export async function openPage(
     format: 'esm',
     platform: 'browser',
     target: 'es2022',
+    // Files have the names of classes.
+    keepNames: true,
     write: false,
     logLevel: 'silent',
     plugins: [sources],

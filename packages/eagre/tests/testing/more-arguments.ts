@@ -441,6 +441,7 @@ export const moreArguments: Readonly<Record<string, Readonly<Record<string, unkn
     dtype: 'int32',
     rank: 2,
   },
+  'io.registerScheme': { scheme: 'sample', handler: { read: async () => new Uint8Array(0) } },
   'io.matchFilenamesOnce': { pattern: '/none/*', name: 'files' },
   'io.serializeManySparse': { spInput: crossed, outType: 'string' },
   'io.serializeSparse': { spInput: crossed, outType: 'string' },

@@ -11,19 +11,20 @@ import {
 } from '../arrays/safetensors.ts';
 import { errorsFor } from '../errors.ts';
 import { writeFileAtomic } from './atomic.ts';
-import { hasFiles, NoFilesError, nodeBuiltin } from './node.ts';
+import { hasFiles, nodeBuiltin } from './node.ts';
 import { notRegular } from './open-files.ts';
+import { schemeOf, urlFiles } from './schemes.ts';
 
 /** One read of Node's file system takes at most 2 GiB; weights may be larger. */
 const CHUNK_BYTES = 2 ** 30;
 
 /**
- * Reads a whole file, of any size that fits the memory; in a page, which has no files, what `fetch` gets from the path as a URL.
+ * Reads a whole file, of any size that fits the memory; what is behind a URL, such as `https://…`; in a page, which has no files, what `fetch` gets from the path.
  *
- * @throws FormatError for a pipe or a device, and for more bytes than there is memory for. Node's system error, e.g. with code `ENOENT`.
+ * @throws FormatError for a pipe or a device, and for more bytes than there is memory for. Node's system error, e.g. with code `ENOENT`. SourceError for URLs.
  */
 export async function readFileBytes(path: string): Promise<Uint8Array> {
-  if (!hasFiles()) return fetchBytes(path);
+  if (isUrl(path)) return (await urlFiles()).readUrl(path);
   const { constants, promises } = nodeBuiltin('node:fs');
   const file = await promises.open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
@@ -43,12 +44,8 @@ export async function readFileBytes(path: string): Promise<Uint8Array> {
   }
 }
 
-/** @throws NoFilesError for what the server does not give */
-async function fetchBytes(url: string): Promise<Uint8Array> {
-  const answer = await fetch(url);
-  if (!answer.ok) throw new NoFilesError(`${url}: the server answered ${answer.status} ${answer.statusText}`);
-  return new Uint8Array(await answer.arrayBuffer());
-}
+/** Whether a path is a URL; in a page all are. */
+export const isUrl = (path: string): boolean => !hasFiles() || schemeOf(path) !== undefined;
 
 /** @throws FormatError for more than there is memory for */
 function roomFor(size: number, path: string): Uint8Array {

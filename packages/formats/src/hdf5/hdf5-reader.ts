@@ -3,8 +3,8 @@ import type { Metadata } from 'h5wasm';
 import { decodeElements, type ElementKind, elementBytes } from '../arrays/elements.ts';
 import { type DTypeName, elementCount, type NDArray } from '../arrays/ndarray.ts';
 import { type ErrorMaker, errorsFor, quote } from '../errors.ts';
-import { readFileBytes } from '../files/files.ts';
-import { hasFiles, nodeBuiltin } from '../files/node.ts';
+import { isUrl, readFileBytes } from '../files/files.ts';
+import { nodeBuiltin } from '../files/node.ts';
 import { openRegular } from '../files/open-files.ts';
 import type { Hdf5Attribute, Hdf5Dataset, Hdf5Group } from './hdf5.ts';
 import { checkHeap } from './hdf5-heap.ts';
@@ -74,7 +74,7 @@ export async function readHdf5<T>(
  * @throws FormatError for what is no regular file, Node's system error; otherwise as `readHdf5`.
  */
 export async function readHdf5File<T>(path: string, run: (root: Hdf5Group) => T): Promise<T> {
-  if (!hasFiles()) return readHdf5(await readFileBytes(path), run, { file: path });
+  if (isUrl(path)) return readHdf5(await readFileBytes(path), run, { file: path });
   const fs = nodeBuiltin('node:fs');
   const descriptor = openRegular(path, 'HDF5');
   try {

@@ -1,7 +1,6 @@
 // The files of TensorFlow.js: `model.json` with what a model is, and beside it the bytes of its weights.
 import { errorsFor, show } from '../errors.ts';
-import { readFileBytes } from '../files/files.ts';
-import { hasFiles } from '../files/node.ts';
+import { isUrl, readFileBytes } from '../files/files.ts';
 import type { TensorValue } from '../tensorflow/data-types.ts';
 import { decodeWeightGroup, FORMAT, parseWeightsManifest, type TfjsWeightGroup } from './weights.ts';
 
@@ -85,11 +84,11 @@ export async function readTfjsModel(path: string): Promise<TfjsModel> {
 
 /** Where a file of weights is: in the folder of the model; what stands behind a URL's `?`, such as a signature, is kept. */
 export function tfjsWeightsPath(model: string, path: string): string {
-  const query = hasFiles() ? -1 : model.search(/[?#]/);
+  const query = isUrl(model) ? model.search(/[?#]/) : -1;
   const [place, rest] = query < 0 ? [model, ''] : [model.slice(0, query), model.slice(query)];
-  const slash = hasFiles()
-    ? Math.max(place.lastIndexOf('/'), place.lastIndexOf('\\'))
-    : place.lastIndexOf('/');
+  const slash = isUrl(model)
+    ? place.lastIndexOf('/')
+    : Math.max(place.lastIndexOf('/'), place.lastIndexOf('\\'));
   return `${place.slice(0, slash + 1)}${path}${rest}`;
 }
 

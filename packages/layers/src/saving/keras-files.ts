@@ -12,10 +12,13 @@ import {
 } from '@eagre/formats';
 import {
   deleteLeftoverFolders,
+  type FetchOptions,
   folderBeside,
   hasFiles,
+  isUrl,
   joined,
   nodeBuiltin,
+  type RequestOptions,
   replaceFolder,
   restoreFolder,
 } from '@eagre/formats/internal';
@@ -50,10 +53,12 @@ export interface SaveOptions {
   readonly zipped?: boolean;
   /** Of `.h5` files: whether what the model was compiled with is saved too; true unless given. */
   readonly includeOptimizer?: boolean;
+  /** Of `http://` and `https://`: how the model is sent: `method`, `headers`, `credentials` and others of `fetch`. */
+  readonly requestInit?: RequestOptions | null;
 }
 
 /** Of `loadModel`. */
-export interface LoadOptions {
+export interface LoadOptions extends FetchOptions {
   /** Classes and functions of your own by name. */
   readonly customObjects?: Readonly<Record<string, unknown>> | null;
   /** Whether a model that was compiled is compiled again, with the state of its optimizer; true unless given. */
@@ -196,12 +201,16 @@ export function modelBytes(model: Model): Uint8Array {
   return joined([...encodeArchive(model)]);
 }
 
-/** Reads a model of a path, in pages of a URL, or of the bytes of a `.keras` or `.h5` file. The path may be that of a `model.json` of TensorFlow.js. */
+/**
+ * Reads a model of a path, in pages of a URL, or of the bytes of a `.keras` or `.h5` file. The path may be that of a `model.json` of TensorFlow.js.
+ * @param named what messages call bytes
+ */
 export async function loadModel(
   source: string | Uint8Array,
   { customObjects = null, compile = true, safeMode = true }: LoadOptions,
+  named = 'bytes',
 ): Promise<Model> {
-  const file = typeof source === 'string' ? source : 'bytes';
+  const file = typeof source === 'string' ? source : named;
   const reading: ModelReading = { file, customObjects, compile, safeMode };
   try {
     if (typeof source !== 'string')
@@ -209,7 +218,7 @@ export async function loadModel(
         ? await readHdf5(source, (root) => modelOfLegacy(root, reading), { file })
         : await modelOfArchive(readArchive(source, file), reading);
     // A page fetches it. A save of a folder that was killed may have moved that away.
-    if (hasFiles()) restoreFolder(nodeBuiltin('node:path').resolve(source));
+    if (!isUrl(source)) restoreFolder(nodeBuiltin('node:path').resolve(source));
     const json = tfjsModelAt(source);
     if (json !== null) return await loadTfjsModel(json, { ...reading, file: json });
     if (isLegacy(source)) return await readHdf5File(source, (root) => modelOfLegacy(root, reading));
@@ -228,7 +237,7 @@ export async function loadModel(
 /** The `model.json` of TensorFlow.js that is meant: the path itself, in pages before what stands behind it in a URL, or one in a folder that has no model of Keras. */
 function tfjsModelAt(path: string): string | null {
   if (/\.weights\.json$/.test(path)) return null;
-  if (!hasFiles()) return /\.json([?#]|$)/.test(path) ? path : null;
+  if (isUrl(path)) return /\.json([?#]|$)/.test(path) ? path : null;
   const { existsSync, statSync } = nodeBuiltin('node:fs');
   const { join } = nodeBuiltin('node:path');
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

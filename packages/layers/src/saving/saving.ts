@@ -2,7 +2,7 @@ import type { CheckpointOptions, LoadStatus } from '@eagre/checkpoint';
 import { FailedPreconditionError, InvalidArgumentError, UnimplementedError } from '@eagre/core';
 import { checkFlag, checkPath, type OptionNames } from '@eagre/core/internal';
 import type { NDArray } from '@eagre/formats';
-import { hasFiles, nodeBuiltin } from '@eagre/formats/internal';
+import { hasFiles, nodeBuiltin, schemeOf } from '@eagre/formats/internal';
 import { Layer, type NamedWeight } from '../layer/layer.ts';
 import { show } from '../layer/show.ts';
 import type { Model } from '../models/model.ts';
@@ -59,6 +59,7 @@ export const saveOptionNames: OptionNames<SaveOptions> = {
   overwrite: true,
   zipped: true,
   includeOptimizer: true,
+  requestInit: true,
 };
 /** Those of `loadWeights`. */
 export const loadWeightsOptionNames: OptionNames<LoadWeightsOptions> = {
@@ -72,6 +73,13 @@ export async function save(model: Layer, path: unknown, options: SaveOptions): P
   checkPath(path, 'the path of the model');
   for (const name of ['overwrite', 'zipped', 'includeOptimizer'] as const)
     checkFlag(options[name] ?? true, name, 'save');
+  if (schemeOf(path as string) !== undefined) {
+    const { saveTo } = await import('./model-urls.ts');
+    return saveTo(model, path as string, options);
+  }
+  const { requestInit } = options;
+  if (requestInit !== undefined && requestInit !== null)
+    throw new InvalidArgumentError(`requestInit is of http:// and https://, got ${path}`, 'saveModel');
   const { saveModel } = await import('./keras-files.ts');
   await saveModel(model, path as string, options);
 }
@@ -93,6 +101,11 @@ export async function saveWeights(
   if (maxShardSize !== undefined && maxShardSize !== null)
     checkPositive(maxShardSize, 'maxShardSize', 'saveWeights');
   const format = formatToSave(path, maxShardSize);
+  if (schemeOf(path) !== undefined)
+    throw new UnimplementedError(
+      `${path}: weights alone are kept in files; model.save(url) keeps the whole model`,
+      'saveWeights',
+    );
   checkOptionsFor(path, options, 'saveWeights');
   if (maxShardSize !== undefined && maxShardSize !== null && format !== 'keras')
     throw new InvalidArgumentError(

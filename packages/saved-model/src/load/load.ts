@@ -2,7 +2,7 @@ import { withFileErrors } from '@eagre/backend';
 import { InvalidArgumentError, NotFoundError } from '@eagre/core';
 import { checkFlag, checkPath } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
-import { hasFiles, nodeBuiltin, restoreFolder } from '@eagre/formats/internal';
+import { isUrl, nodeBuiltin, restoreFolder } from '@eagre/formats/internal';
 import { TFJS_MODEL_FILE } from '@eagre/formats/tensorflow-js';
 import { LoadOptions, optionsOf } from '../options.ts';
 import { bytesOf, inside, OP, translatedError } from './files.ts';
@@ -58,7 +58,7 @@ export async function load(exportDir: string, options: LoadModelOptions = {}): P
 
 /** The `model.json` that is meant: the path itself, in pages before what stands behind it in a URL, or one in a folder that has no SavedModel. */
 function graphModelAt(path: string): string | null {
-  if (!hasFiles()) return /\.json([?#]|$)/.test(path) ? path : null;
+  if (isUrl(path)) return /\.json([?#]|$)/.test(path) ? path : null;
   const { existsSync, statSync } = nodeBuiltin('node:fs');
   if (path.endsWith('.json') && statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
     return path;
