@@ -86,20 +86,4 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     expect(wrong).toEqual([]);
     await page.close();
   });
-
-  test('a search knows the names of Python', async () => {
-    const page = await browser.newPage();
-    await page.goto(`${address}/guide/install`, { waitUntil: 'networkidle' });
-    await page.click('.VPNavBarSearch button');
-    const found = page.locator('.VPLocalSearchBox .result').first();
-    for (const [name, ours] of [
-      ['reduce_mean', 'reduceMean'],
-      ['sparse_softmax_cross_entropy_with_logits', 'sparseSoftmaxCrossEntropyWithLogits'],
-      ['GradientTape', 'GradientTape'],
-    ] as const) {
-      await page.fill('.VPLocalSearchBox input', name);
-      await expect.poll(() => found.textContent()).toContain(ours);
-    }
-    await page.close();
-  });
 });

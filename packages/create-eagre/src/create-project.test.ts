@@ -102,12 +102,16 @@ describe('the command', () => {
   const said: string[] = [];
   beforeEach(() => {
     said.length = 0;
+    vi.stubEnv('npm_config_user_agent', undefined);
     for (const stream of [process.stdout, process.stderr])
       vi.spyOn(stream, 'write').mockImplementation((text) => {
         said.push(String(text));
         return true;
       });
-    return () => vi.restoreAllMocks();
+    return () => {
+      vi.unstubAllEnvs();
+      vi.restoreAllMocks();
+    };
   });
   test('takes what is not asked from its arguments', async () => {
     expect(await run([folder, '--no-install'], version)).toBe(0);

@@ -2,7 +2,8 @@
 import { fileError } from '@eagre/backend';
 import { AlreadyExistsError, InvalidArgumentError } from '@eagre/core';
 import { defineFunction, isPlain, kind, type NamedFunction, shown } from '@eagre/core/internal';
-import { type FileScheme, ownSchemes, type StoredFile, schemeOf, urlFiles } from '@eagre/formats/internal';
+import type { FileScheme, StoredFile } from '@eagre/formats';
+import { ownSchemes, schemeOf, urlFiles } from '@eagre/formats/internal';
 
 function checkUrl(url: unknown, what: string, op: string): void {
   if (typeof url === 'string' && schemeOf(url) !== undefined) return;

@@ -67,16 +67,18 @@ export {
   TFRecordOptions,
   writeFile,
 } from '@eagre/data/internal';
-export type { FeatureInput, FeatureInputs, FeatureValue, NDArray } from '@eagre/formats';
-
 export type {
+  FeatureInput,
+  FeatureInputs,
+  FeatureValue,
   FetchOptions,
   FetchProgress,
   FileLike,
   FileScheme,
+  NDArray,
   RequestOptions,
   StoredFile,
-} from '@eagre/formats/internal';
+} from '@eagre/formats';
 export { copyModel, listModels, moveModel, registerScheme, removeModel } from './io-models.ts';
 export { writeGraph } from './write-graph.ts';
 

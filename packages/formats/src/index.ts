@@ -60,6 +60,15 @@ export {
   writeSafetensorsFile,
 } from './files/files.ts';
 export { makeFolders } from './files/make-folders.ts';
+export type {
+  FetchOptions,
+  FetchProgress,
+  FileScheme,
+  RequestOptions,
+  Signal,
+  StoredFile,
+} from './files/schemes.ts';
+export type { FileLike, FileSource } from './files/url-files.ts';
 export {
   type Hdf5Attribute,
   type Hdf5Dataset,

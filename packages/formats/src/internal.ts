@@ -17,19 +17,8 @@ export { type NativeFiles, useNativeFiles } from './files/native-files.ts';
 export { hasFiles, type NodeBuiltins, NoFilesError, nodeBuiltin } from './files/node.ts';
 export { notRegular, OpenFiles, openRegular, readRegularSync } from './files/open-files.ts';
 export { isOwnName } from './files/own-name.ts';
-export {
-  type FetchOptions,
-  type FetchProgress,
-  type FileScheme,
-  ownSchemes,
-  type RequestOptions,
-  type Signal,
-  type StoredFile,
-  schemeOf,
-  urlFiles,
-} from './files/schemes.ts';
+export { ownSchemes, schemeOf, urlFiles } from './files/schemes.ts';
 export { inTemporaryFolder } from './files/temporary.ts';
-export type { FileLike, FileSource } from './files/url-files.ts';
 export {
   type FieldDescriptor,
   type FieldType,

@@ -9,7 +9,8 @@ import {
   type NamedFunction,
   shown,
 } from '@eagre/core/internal';
-import { type FileLike, isUrl } from '@eagre/formats/internal';
+import type { FileLike } from '@eagre/formats';
+import { isUrl } from '@eagre/formats/internal';
 import type {
   LoadOptions,
   LoadWeightsOptions,

@@ -1,5 +1,6 @@
 // Whole models and weights in Keras's files: `.keras`, `.weights.h5`, `.weights.json` and the older `.h5`. Loaded when the first one is used.
 import { DataLossError, InvalidArgumentError, UnimplementedError } from '@eagre/core';
+import type { FetchOptions, RequestOptions } from '@eagre/formats';
 import {
   encodeHdf5,
   type FileParts,
@@ -12,13 +13,11 @@ import {
 } from '@eagre/formats';
 import {
   deleteLeftoverFolders,
-  type FetchOptions,
   folderBeside,
   hasFiles,
   isUrl,
   joined,
   nodeBuiltin,
-  type RequestOptions,
   replaceFolder,
   restoreFolder,
 } from '@eagre/formats/internal';

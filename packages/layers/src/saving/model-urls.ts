@@ -2,8 +2,9 @@
 import { fileError } from '@eagre/backend';
 import { InvalidArgumentError } from '@eagre/core';
 import { checkFlag, checkFunction, isPlain, shown } from '@eagre/core/internal';
+import type { FetchOptions, FileSource } from '@eagre/formats';
 import { readFileBytes } from '@eagre/formats';
-import { type FetchOptions, type FileSource, joined, schemeOf, urlFiles } from '@eagre/formats/internal';
+import { joined, schemeOf, urlFiles } from '@eagre/formats/internal';
 import type { Layer } from '../layer/layer.ts';
 import { Model } from '../models/model.ts';
 import { encodeArchive } from './keras-archive.ts';
