@@ -21,3 +21,7 @@ export class SourceError extends Error {
     this.code = code;
   }
 }
+
+/** There is nothing at a URL. */
+export const missing = (url: string): SourceError =>
+  new SourceError('NOT_FOUND', `there is nothing at ${url}; tf.io.listModels() lists what is there`);

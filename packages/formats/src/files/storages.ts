@@ -1,6 +1,6 @@
 // Files in what pages keep: databases, local storage, a file system of their own; and downloads.
 import type { FileScheme, StoredFile } from './schemes.ts';
-import { SourceError } from './source-error.ts';
+import { missing, SourceError } from './source-error.ts';
 
 /** What stands behind `scheme://`. @throws SourceError for nothing */
 function pathOf(url: string): string {
@@ -13,8 +13,6 @@ function pathOf(url: string): string {
   return path;
 }
 
-const missing = (url: string): SourceError =>
-  new SourceError('NOT_FOUND', `there is nothing at ${url}; tf.io.listModels() lists what is there`);
 const lacking = (what: string, url: string): SourceError =>
   new SourceError('UNIMPLEMENTED', `${url}: there is no ${what} here`);
 

@@ -1,8 +1,9 @@
 // The files of URLs, by their schemes, and of `File` objects. Loaded when the first one is read or written.
+import { tfjsWeightsPath } from '../tensorflow-js/model-json.ts';
 import { checkIntegrity, fileName, listHttp, readHttp, removeHttp, writeHttp } from './http.ts';
 import { hasFiles } from './node.ts';
 import { type FetchOptions, type FileScheme, ownSchemes, type StoredFile, schemeOf } from './schemes.ts';
-import { SourceError } from './source-error.ts';
+import { missing, SourceError } from './source-error.ts';
 import { storages } from './storages.ts';
 
 export { SourceError } from './source-error.ts';
@@ -68,7 +69,7 @@ export async function writeUrl(
 const cannot = (what: string, url: string, scheme: string): SourceError =>
   new SourceError('UNIMPLEMENTED', `${url}: ${scheme}:// cannot ${what} files`);
 
-/** The files that a `model.json` names. Its readers look closer; theirs are loaded with every program, so they are not asked. @throws SourceError for paths that lead elsewhere */
+/** The files that a `model.json` names, whatever else is in it: its readers look closer. @throws SourceError for paths that lead elsewhere */
 function pathsIn(bytes: Uint8Array, url: string): string[] {
   try {
     const { weightsManifest = [] } = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as {
@@ -88,9 +89,8 @@ function pathsIn(bytes: Uint8Array, url: string): string[] {
 async function filesOf(url: string, bytes?: Uint8Array): Promise<string[]> {
   if (!/\.json([?#]|$)/.test(url)) return [url];
   const paths = pathsIn(bytes ?? (await readUrl(url)), url);
-  const [, folder = '', , rest = ''] = /^([^?#]*\/)([^/?#]*)(.*)$/.exec(url) ?? [];
   // The one that names the others comes last.
-  return [...paths.map((path) => `${folder}${path}${rest}`), url];
+  return [...paths.map((path) => tfjsWeightsPath(url, path)), url];
 }
 
 /** Deletes a model. @throws SourceError where there is none */
@@ -100,8 +100,7 @@ export async function removeFiles(url: string): Promise<void> {
   if (remove === undefined) throw cannot('delete', url, scheme);
   // What names the others goes first, so that nothing of it is found afterwards.
   const files = (await filesOf(url)).reverse();
-  if (!(await remove(url)))
-    throw new SourceError('NOT_FOUND', `there is nothing at ${url}; tf.io.listModels() lists what is there`);
+  if (!(await remove(url))) throw missing(url);
   for (const file of files.slice(1)) await remove(file);
 }
 
