@@ -85,8 +85,8 @@ export function createProject({ folder, template, version }: CreateProjectOption
   const refused = refusal(folder);
   if (refused !== undefined) throw new CreateError(refused);
   const target = resolve(folder);
-  const isNew = !existsSync(target);
-  const made = isNew ? mkdirSync(target, { recursive: true }) : undefined;
+  /** The outermost folder that was not there. */
+  const made = mkdirSync(target, { recursive: true });
   const draft = join(target, `.eagre-${process.pid}`);
   try {
     for (const part of parts) cpSync(join(root, part), draft, { recursive: true });

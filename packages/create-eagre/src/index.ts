@@ -65,11 +65,11 @@ async function create(
   const template = options.template ?? (asks ? await askTemplate() : (templates[0] as Template).name);
   if (template === undefined) return 1;
   createProject({ folder, template, version });
-  say(asks, `${packageName(folder)} is in ${relative('.', resolve(folder)) || '.'} (template ${template})`);
+  const place = relative('.', resolve(folder));
+  say(asks, `${packageName(folder)} is in ${place || '.'} (template ${template})`);
   const manager = managerOf(process.env['npm_config_user_agent']);
   const installed = options.install && (await install(manager, folder, asks));
   const { scripts } = templates.find(({ name }) => name === template) as Template;
-  const place = relative('.', resolve(folder));
   const lines = [
     ...(place === '' ? [] : [`cd ${/\s/.test(place) ? `"${place}"` : place}`]),
     ...(installed ? [] : [`${manager} install`]),

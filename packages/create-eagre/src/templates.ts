@@ -14,7 +14,7 @@ export const templates: readonly Template[] = [
   {
     name: 'node',
     description: 'a program in Node that trains a classifier, saves it, and predicts',
-    parts: ['shared', 'programs', 'node'],
+    parts: ['shared', 'vitest', 'programs', 'node'],
     scripts: [
       ['start', 'trains the model'],
       ['test', 'runs the tests'],
@@ -41,7 +41,7 @@ export const templates: readonly Template[] = [
   {
     name: 'server',
     description: 'trains a model and answers predictions over HTTP',
-    parts: ['shared', 'programs', 'server'],
+    parts: ['shared', 'vitest', 'programs', 'server'],
     scripts: [
       ['start', 'trains the model, and serves it'],
       ['test', 'runs the tests'],
@@ -50,7 +50,7 @@ export const templates: readonly Template[] = [
   {
     name: 'next',
     description: 'a Next.js app: a page that trains, a route that predicts with native kernels',
-    parts: ['shared', 'next'],
+    parts: ['shared', 'vitest', 'next'],
     scripts: [
       ['dev', 'opens the app'],
       ['test', 'runs the tests'],
