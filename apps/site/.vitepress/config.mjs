@@ -5,6 +5,11 @@ const { guide, api, examples } = JSON.parse(
 );
 const title = (name) => name.replace(/^\d\d-/, '').replaceAll('-', ' ');
 
+const guides = guide.map(({ title, items }) => ({
+  text: title,
+  items: items.map(({ text, name }) => ({ text, link: `/guide/${name}` })),
+}));
+
 export default {
   srcDir: 'pages',
   outDir: 'dist',
@@ -28,14 +33,8 @@ export default {
     ],
     outline: [2, 3],
     sidebar: {
-      '/guide/': guide.map(({ title, items }) => ({
-        text: title,
-        items: items.map(({ text, name }) => ({ text, link: `/guide/${name}` })),
-      })),
-      '/project/': guide.map(({ title, items }) => ({
-        text: title,
-        items: items.map(({ text, name }) => ({ text, link: `/guide/${name}` })),
-      })),
+      '/guide/': guides,
+      '/project/': guides,
       '/examples/': [
         {
           text: 'Examples',

@@ -186,11 +186,7 @@ function signaturesOf(one) {
   if (type?.type !== 'reference' || type.typeArguments === undefined) return [];
   const [positional, , options, result] = type.typeArguments;
   if (positional?.type !== 'tuple' || !/Function/.test(type.name)) return [];
-  const named = positional.elements.map((element) =>
-    element.type === 'namedTupleMember'
-      ? `${element.name}${element.isOptional ? '?' : ''}: ${typeText(element.element)}`
-      : typeText(element),
-  );
+  const named = positional.elements.map(argumentText);
   const hasOptions = options !== undefined && !['unknown', 'never'].includes(options.name);
   const all = hasOptions ? [...named, `options?: ${typeText(options)}`] : named;
   return [
@@ -200,6 +196,12 @@ function signaturesOf(one) {
     },
   ];
 }
+
+/** An element of a tuple of arguments. */
+const argumentText = (element) =>
+  element.type === 'namedTupleMember'
+    ? `${element.name}${element.isOptional ? '?' : ''}: ${typeText(element.element)}`
+    : typeText(element);
 
 function signatureText(signature) {
   const parameters = (signature.parameters ?? []).map(({ name, type, flags, defaultValue }) => {
@@ -220,7 +222,7 @@ function optionTable(type, context) {
     return [];
   const rows = children.map((child) => {
     const text = cell(textOf(child.comment ?? child.getSignature?.comment, context));
-    return `| \`${child.name}\` | ${cell(`\`${typeText(child.type).replaceAll('`', '')}\``)} | ${text} |`;
+    return `| \`${child.name}\` | ${typeCell(child.type)} | ${text} |`;
   });
   return ['| option | type | what it does |', '| --- | --- | --- |', ...rows, ''];
 }
@@ -240,6 +242,8 @@ const cell = (text) =>
     .replace(/\s*\n\s*/g, ' ')
     .replaceAll('|', '\\|')
     .trim();
+
+const typeCell = (type) => cell(`\`${typeText(type).replaceAll('`', '')}\``);
 
 function parameters(comment, context) {
   const lines = [];
@@ -268,9 +272,8 @@ function said(parts, { places }) {
 }
 
 function firstSentence(child, context) {
-  const target = child.kind === Reference ? child.tryGetTargetReflectionDeep?.() : child;
-  const [first = ''] = textOf(target && commentOf(target), context).split(/(?<=[.:])\s|\n\n/);
-  return cell(first.replace(/\]\([^)]*\)/g, (link) => link));
+  const [first = ''] = textOf(commentOf(child), context).split(/(?<=[.:])\s|\n\n/);
+  return cell(first);
 }
 
 function classPage(one, path, context) {
@@ -288,13 +291,12 @@ function classPage(one, path, context) {
       const [first] = signature.parameters ?? [];
       const tuple = first?.flags.isRest && first.type?.type === 'tuple' ? first.type : undefined;
       if (tuple === undefined) return { ...signatureText(signature), comment: signature.comment };
-      const named = tuple.elements.map((element) =>
-        element.type === 'namedTupleMember'
-          ? `${element.name}${element.isOptional ? '?' : ''}: ${typeText(element.element)}`
-          : typeText(element),
-      );
       const last = tuple.elements.at(-1);
-      return { text: `(${named.join(', ')})`, options: last?.element ?? last, comment: signature.comment };
+      return {
+        text: `(${tuple.elements.map(argumentText).join(', ')})`,
+        options: last?.element ?? last,
+        comment: signature.comment,
+      };
     });
     lines.push(...code(made.map(({ text }) => `new ${titleOf(at)}${text.replace(/\): [^)]*$/, ')')}`)), '');
     for (const { comment, options } of made)
@@ -314,7 +316,7 @@ function classPage(one, path, context) {
     for (const child of fields) {
       const comment = child.comment ?? child.getSignature?.comment;
       lines.push(
-        `| \`${child.name}\` | ${cell(`\`${typeText(child.type ?? child.getSignature?.type).replaceAll('`', '')}\``)} | ${cell(textOf(comment, context))} |`,
+        `| \`${child.name}\` | ${typeCell(child.type ?? child.getSignature?.type)} | ${cell(textOf(comment, context))} |`,
       );
     }
     lines.push('');
