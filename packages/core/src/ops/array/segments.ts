@@ -14,8 +14,8 @@ import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkValues } from '../../dispatch/checked-values.ts';
 import { context, currentBackend, eagerBackend } from '../../dispatch/context.ts';
-import { defineOp, execute1, type Op, opHooks } from '../../dispatch/op.ts';
-import { values } from '../../dispatch/samples.ts';
+import { defineOp, execute1, type GradContext, type Op, opHooks } from '../../dispatch/op.ts';
+import { type Sample, values } from '../../dispatch/samples.ts';
 import { addDims, type Dim } from '../../shapes/dim.ts';
 import { dims, sizeOfDims, toShape } from '../../shapes/dims.ts';
 import { checkShape, showShape } from '../../shapes/shape.ts';
@@ -89,6 +89,21 @@ const extremes =
 const maxima = extremes('low', tensorScatterNdMax);
 const minima = extremes('high', tensorScatterNdMin);
 
+/** The gradient of an op of rows and their segments is that of the ops that compute the same. */
+/* @__NO_SIDE_EFFECTS__ */
+const gradBy =
+  (composed: Reduce) =>
+  (g: GradContext, dy: Tensor): [Tensor, null] => [
+    opHooks.vjp(([x]) => [composed(x as Tensor, g.b, g.attrs['count'] as number)], [g.a], [dy])[0] as Tensor,
+    null,
+  ];
+const fourRows = (count: number): Sample[] => [
+  {
+    inputs: [values([1, 2, -3, 0.25, 5, 0.5, 0.75, 2], [4, 2]), values([0, 2, 0, 2], [4], 'int32')],
+    attrs: { count },
+  },
+];
+
 /** The extremes of segments, and 0 of those without a row. */
 const orZeros =
   (reduce: Reduce): Reduce =>
@@ -104,20 +119,8 @@ const extremesOrZeros = (name: string, scatter: typeof tensorScatterNdMax, compo
       const begun = tensorScatterNdUpdate(fill(rowsOf(x, count as number), toTensor(0, x.dtype)), places, x);
       return scatter(begun, places, x);
     },
-    grad: (g, dy) => [
-      opHooks.vjp(
-        ([x]) => [composed(x as Tensor, g.b, g.attrs['count'] as number)],
-        [g.a],
-        [dy],
-      )[0] as Tensor,
-      null,
-    ],
-    samples: () => [
-      {
-        inputs: [values([1, 2, -3, 0.25, 5, 0.5, 0.75, 2], [4, 2]), values([0, 2, 0, 2], [4], 'int32')],
-        attrs: { count: 4 },
-      },
-    ],
+    grad: gradBy(composed),
+    samples: () => fourRows(4),
   });
 const maximaOrZerosOp: Op = /* @__PURE__ */ extremesOrZeros(
   'SegmentMaxOfRows',
@@ -172,20 +175,8 @@ const segmentProdOp: Op = /* @__PURE__ */ defineOp({
     else multiplyAny(from as Float64Array, to as Float64Array, places, width, isBig(x.dtype));
     return uploaded(y, to);
   },
-  grad: (g, dy) => [
-    opHooks.vjp(
-      ([x]) => [productsByDoubling(x as Tensor, g.b, g.attrs['count'] as number)],
-      [g.a],
-      [dy],
-    )[0] as Tensor,
-    null,
-  ],
-  samples: () => [
-    {
-      inputs: [values([1, 2, -3, 0.25, 5, 0.5, 0.75, 2], [4, 2]), values([0, 2, 0, 2], [4], 'int32')],
-      attrs: { count: 3 },
-    },
-  ],
+  grad: gradBy(productsByDoubling),
+  samples: () => fourRows(3),
 });
 /** Places as integers of 32 bits: what is beyond these is beyond all segments, too. */
 const wordsOf = (ids: TypedArray): Int32Array =>
