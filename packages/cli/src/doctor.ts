@@ -46,11 +46,10 @@ export async function diagnose(
   const advice: string[] = [];
 
   const { backend } = zeros([1]);
-  const { glibc } = system();
   const cores = availableParallelism();
   facts.push(
     ['Eagre', version],
-    ['Node', `${process.version}, ${process.platform} ${process.arch}${glibc}`],
+    ['Node', `${process.version}, ${process.platform} ${process.arch}${libc()}`],
     ['processor', `${cpus()[0]?.model.trim() || 'not known'}, ${cores} threads, ${bytesText(totalmem())}`],
     ['kernels', `${backend.name}: ${backend.description ?? 'in JavaScript'}`],
   );
@@ -121,10 +120,11 @@ export function diagnosisText({ facts, problems, advice }: Diagnosis): string {
   return [...rows, '', ...(said.length === 0 ? ['Nothing is wrong.'] : said)].join('\n');
 }
 
-function system(): { readonly glibc: string } {
-  if (process.platform !== 'linux' || typeof process.report?.getReport !== 'function') return { glibc: '' };
+/** The C library, where there is a choice. */
+function libc(): string {
+  if (process.platform !== 'linux' || typeof process.report?.getReport !== 'function') return '';
   const { header } = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
-  return { glibc: header?.glibcVersionRuntime ? `, glibc ${header.glibcVersionRuntime}` : ', musl' };
+  return header?.glibcVersionRuntime ? `, glibc ${header.glibcVersionRuntime}` : ', musl';
 }
 
 /** The GPUs that a program of the project can use. */
