@@ -64,6 +64,9 @@ describe('a folder', () => {
     expect(() => createProject({ folder, template, version })).toThrow(/is a file/);
     expect(() => createProject({ folder: join(folder, 'in'), template, version })).toThrow(/is a file/);
   });
+  test.each([undefined, null, 3, '', 'a\0b'])('%j is no path', (odd) => {
+    expect(() => createProject({ folder: odd as string, template, version })).toThrow(CreateError);
+  });
   test('may lie deep', () => {
     createProject({ folder: join(folder, 'a', 'b'), template, version });
     expect(readdirSync(join(folder, 'a', 'b'))).toContain('src');

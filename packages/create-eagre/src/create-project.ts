@@ -51,6 +51,8 @@ export function packageName(folder: string): string {
 
 /** Says why a project cannot go into a folder. @returns undefined where it can */
 export function refusal(folder: string): string | undefined {
+  if (typeof folder !== 'string' || folder === '' || folder.includes('\0'))
+    return `the folder must be a path, got ${JSON.stringify(folder)}`;
   const path = resolve(folder);
   try {
     packageName(folder);
