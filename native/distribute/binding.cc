@@ -90,15 +90,21 @@ class JsEngine : public Napi::ObjectWrap<JsEngine> {
     std::unique_ptr<Pending> owned(pending);
     if (env == nullptr) return;
     Napi::HandleScope scope(env);
-    if (--self->waiting_ == 0) self->calls_.Unref(env);
+    if (--self->waiting_ == 0) {
+      self->calls_.Unref(env);
+      self->Unref();
+    }
     if (pending->verdict.failure == Failure::none) pending->promise.Resolve(env.Undefined());
     else pending->promise.Reject(error_of(env, pending->verdict).Value());
   }
   using Calls = Napi::TypedThreadSafeFunction<JsEngine, Pending, settle>;
 
   Pending* pending(Napi::Env env) {
-    // The process lives as long as somebody waits.
-    if (waiting_++ == 0) calls_.Ref(env);
+    // The process and this engine live as long as somebody waits.
+    if (waiting_++ == 0) {
+      calls_.Ref(env);
+      Ref();
+    }
     return new Pending(env);
   }
   void settled(Pending* pending, const Verdict& verdict) {

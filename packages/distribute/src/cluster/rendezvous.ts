@@ -282,6 +282,7 @@ async function callOnce(
       );
       let table: Table | undefined;
       let connecting: Promise<Connected> | undefined;
+      let failure: Error | undefined;
       const start = (given: Table): void => {
         const [zero, ...others] = given.hellos as readonly [Hello, ...Hello[]];
         // Where it listens everywhere, it is where it was called.
@@ -291,7 +292,10 @@ async function callOnce(
         connecting.then(
           () => link?.send({ connected: true }),
           // Rank 0 decides what becomes of it.
-          (error: Error) => link?.send({ error: fieldsOfError(error) }),
+          (error: Error) => {
+            failure = error;
+            link?.send({ error: fieldsOfError(error) });
+          },
         );
       };
       const begin = async (): Promise<void> => {
@@ -310,7 +314,11 @@ async function callOnce(
           else if (table === undefined && typeof message['table'] === 'object')
             start(message['table'] as Table);
         },
-        onLost: (reason) => resolve(`its connection was lost: ${reason}`),
+        onLost: (reason) => {
+          // Rank 0 may have found out the same before, and be gone with the answer. No other try would end better.
+          if (failure instanceof EagreError && !(failure instanceof UnavailableError)) reject(failure);
+          else resolve(`its connection was lost: ${reason}`);
+        },
       });
     }).then((outcome) => {
       if (typeof outcome === 'string' && !(listening.engine instanceof Error)) listening.engine.closeNow(0);

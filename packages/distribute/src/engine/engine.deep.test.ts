@@ -3,11 +3,13 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { bundled } from '../../../testing/src/bundled.ts';
 import { fakeGpus, withoutNccl } from '../testing/nccl.ts';
 import { heads, runWorkers, start, tfConfigs, withoutGloo } from '../testing/processes.ts';
 import { loadEngine } from './load-engine.ts';
 
 const rendezvous = await heads.rendezvous();
+const addon = await bundled('distribute/src/engine/load-engine.ts');
 
 it.skipIf(withoutGloo !== undefined)(
   'a silent caller does not keep a program alive that has closed its engine',
@@ -32,6 +34,50 @@ it.skipIf(withoutGloo !== undefined)(
       [0, ''],
       [0, ''],
     ]);
+  },
+);
+
+it.skipIf(withoutGloo !== undefined)(
+  'an engine that nobody holds lives until its promises are settled',
+  async () => {
+    const [out] = await runWorkers(
+      1,
+      `import { setFlagsFromString } from 'node:v8';
+    import { runInNewContext } from 'node:vm';
+    import { loadEngine } from ${JSON.stringify(addon)};
+    setFlagsFromString('--expose-gc');
+    const gc = runInNewContext('gc');
+    const Engine = loadEngine();
+    const times = { heartbeat: 60_000, timeout: 240_000 };
+    const make = (rank) => new Engine({ library: 0, rank, size: 2, host: '127.0.0.1', names: ['a', 'b'], ...times });
+    const both = [make(0), make(1)];
+    const tables = both.map((engine) => engine.addresses());
+    const [hosts, ports] = [both.map(() => '127.0.0.1'), both.map((engine) => engine.port())];
+    await Promise.all(both.map((engine, rank) => engine.connect(tables.map((table) => table[rank]), hosts, ports, 5n)));
+    for (const engine of both) engine.begin();
+    const sum = (engine, data) => engine.start(1, 0, 0, false, 0, 0, 0, 0, data, undefined, undefined);
+    const data = [Float32Array.of(1), Float32Array.of(2)];
+    let freed = false;
+    const registry = new FinalizationRegistry(() => (freed = true));
+    const collect = async (turns) => {
+      for (let turn = 0; turn < turns && !freed; turn++) {
+        gc();
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      return freed;
+    };
+    const drop = () => {
+      const engine = both.shift();
+      registry.register(engine, undefined);
+      return sum(engine, data[0]);
+    };
+    const waiting = drop();
+    const during = await collect(20);
+    await Promise.all([waiting, sum(both[0], data[1])]);
+    console.log(during, ...data.map(([value]) => value), await collect(100_000));
+    both[0].closeNow(0);`,
+    );
+    expect(out).toBe('false 3 3 true');
   },
 );
 

@@ -158,10 +158,19 @@ describe.skipIf(withoutGloo !== undefined || withoutMpi !== undefined)('MPI', { 
       expect(text).toMatch(
         /^FailedPreconditionError worker 0 .* 'RING', but worker 1 .* 'MPI': all processes/,
       );
+    // Also where one has found out, and ended its program, long before the other tells that it has.
     const separate = await runWorkers(
       2,
       `${head}
-      await meet({ implementation: 'MPI' }).catch((error) => console.log(error.name, error.message));`,
+      import { Socket } from 'node:net';
+      const { write } = Socket.prototype;
+      Socket.prototype.write = function (data, ...rest) {
+        if (String(data).includes('"error":')) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3000);
+        return write.call(this, data, ...rest);
+      };
+      if (JSON.parse(process.env.TF_CONFIG).task.index === 0) Socket.prototype.write = write;
+      await meet({ implementation: 'MPI' }).catch((error) => console.log(error.name, error.message));
+      process.exit(0);`,
       { EAGRE_MPI_LIBRARY: mpi?.library ?? '' },
     );
     for (const text of separate)
