@@ -2,6 +2,7 @@ import {
   halfBits,
   halfValue,
   InternalError,
+  InvalidArgumentError,
   isBig,
   isHalf,
   type Kernel,
@@ -180,6 +181,58 @@ function scatterNd(
   });
 }
 
+/** The rows of each number as one: mode 0 their sum, 1 mean, 2 product, 3 maximum, 4 minimum. */
+function segmentReduce(x: TensorRef, ids: TensorRef, y: TensorRef, mode: number): void {
+  const index = indexList(ids);
+  const [count] = y.shape;
+  index.forEach((id, r) => {
+    const before = r === 0 ? 0 : index[r - 1];
+    if (id < before)
+      throw new InvalidArgumentError(
+        `segmentIds must be at least 0 and rise, but number ${r} is ${id}${r > 0 ? ` after ${before}` : ''}`,
+      );
+  });
+  const last = index[index.length - 1];
+  if (last >= count) throw new OutOfRangeError(`the segment ${last} is not in [0, ${count})`);
+  const isProduct = mode === 2;
+  const inner = product(y.shape.slice(1));
+  const sizes = new Float64Array(count);
+  const reduce = <T extends number | bigint>(
+    data: ArrayLike<T>,
+    out: { [i: number]: T; fill(value: T): unknown },
+    as: (n: number) => T,
+    join: (old: T, update: T) => T,
+    divide: (sum: T, by: T) => T,
+  ): void => {
+    // In y itself, so that every step rounds or wraps as y's dtype does.
+    out.fill(as(isProduct ? 1 : 0));
+    index.forEach((id, r) => {
+      const isFirst = sizes[id]++ === 0;
+      for (let k = 0; k < inner; k++) {
+        const value = data[r * inner + k];
+        out[id * inner + k] = isFirst ? value : join(out[id * inner + k], value);
+      }
+    });
+    if (mode === 1)
+      sizes.forEach((size, id) => {
+        for (let k = id * inner; size > 1 && k < (id + 1) * inner; k++) out[k] = divide(out[k], as(size));
+      });
+  };
+  // As ScatterNd joins them.
+  const place = Math.max(1, mode);
+  if (isBig(y.dtype)) {
+    const join = isProduct ? (a: bigint, b: bigint): bigint => a * b : combineBig[place];
+    reduce(bigints(x), bigints(y), BigInt, join, (a, b) => a / b);
+    return;
+  }
+  const product32 = y.dtype.startsWith('float') ? (a: number, b: number): number => a * b : Math.imul;
+  const join = isProduct ? product32 : combine[place];
+  const divide = y.dtype.startsWith('float')
+    ? (a: number, b: number): number => a / b
+    : (a: number, b: number): number => Math.trunc(a / b);
+  reduce(numbers(x), numbers(y), Number, join, divide);
+}
+
 function setRow(x: TensorRef, index: TensorRef, row: TensorRef, y: TensorRef, mode: number): void {
   if (mode !== 0 && y.dtype === 'bool') throw new UnimplementedError('arithmetic of bool', 'SetRow');
   const [at] = indexList(index);
@@ -242,6 +295,7 @@ export const kernels: Partial<Record<KernelName, Kernel>> = {
     gather(params, indices, y, attrs.axis as number, attrs.batchDims as number),
   GatherGrad: ([dy, indices], [dparams], attrs) =>
     gatherGrad(dy, indices, dparams, attrs.axis as number, attrs.batchDims as number),
+  SegmentReduce: ([x, ids], [y], attrs) => segmentReduce(x, ids, y, attrs.reduction as number),
   GatherNd: ([params, indices], [y]) => gatherNd(params, indices, y),
   ScatterNd: ([base, indices, updates], [y], attrs) =>
     scatterNd(base, indices, updates, y, attrs.mode as number),

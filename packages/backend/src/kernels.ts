@@ -86,6 +86,12 @@ export const kernelAttrs = {
   Gather: ['axis', 'batchDims'],
   /** dy, indices → dparams: zeros, plus every slice of dy added where Gather took it. Result independent of threads. */
   GatherGrad: ['axis', 'batchDims'],
+  /**
+   * x [n, rest…], ids (int32 or int64, [n]) → y [count, rest…]: the rows of each number as one; `reduction` 0 their sum, 1 their mean (of
+   * integers toward 0), 2 their product, 3 the largest, 4 the smallest elements, where NaN wins. A number without a row has 0, and 1 as a product.
+   * Ids that begin below 0 or fall throw InvalidArgumentError, one of `count` or more OutOfRangeError. Result independent of threads.
+   */
+  SegmentReduce: ['reduction'],
   /** params, indices [i…, d] → y [i…, rest…]: the slice at each index tuple. */
   GatherNd: [],
   /** base, indices [i…, d], updates → y: a copy of base with slices put in. mode 0 update (last wins), 1 add, 2 sub, 3 max, 4 min. */
@@ -376,6 +382,7 @@ const dtypesOf: { readonly [name in KernelName]?: readonly NumericDType[] } = {
   Nonzero: wide,
   TopK: wide,
   GatherGrad: numbers,
+  SegmentReduce: numbers,
   CumSum: numbers,
   CumProd: numbers,
   Sum: numbers,
@@ -478,6 +485,7 @@ const outputDTypes: { readonly [name in KernelName]?: readonly (DType | 'any' | 
 const othersIn: { readonly [name in KernelName]?: number } = {
   Gather: 1,
   GatherGrad: 1,
+  SegmentReduce: 1,
   GatherNd: 1,
   PhiloxNumbers: 1,
   HashTexts: 1,

@@ -347,6 +347,15 @@ const cases: Readonly<Record<Exclude<KernelName, 'NextDraw'>, () => Case[]>> = {
       outputs: [['float32', params]],
       attrs: { axis: 0, batchDims: 0 },
     })),
+  SegmentReduce: () =>
+    [0, 1, 2, 3, 4].flatMap((reduction) =>
+      [1, 7, 50_000].map((each): Case => {
+        let row = 0;
+        const ids = filled('int32', [100_001], () => Math.floor(row++ / each));
+        const count = Math.floor(100_000 / each) + 1;
+        return { inputs: [float(100_001, 5), ids], outputs: [['float32', [count, 5]]], attrs: { reduction } };
+      }),
+    ),
   GatherNd: () => [{ inputs: [float(40, 50, 64), below(40, 5000, 2)], outputs: [['float32', [5000, 64]]] }],
   ScatterNd: () =>
     [0, 1, 2, 3, 4].map((mode) => ({

@@ -58,68 +58,97 @@ class TextIndex implements KeyIndex {
   }
 }
 
-/** Integers as halves of 64 bits: lower ones, and upper ones, each so many places behind the one before. */
-function halvesOf(x: Tensor): readonly [lower: Int32Array, upper: Int32Array, step: number] {
+/** Integers as pairs of words, the lower one first. */
+function pairsOf(x: Tensor): Int32Array {
   const values = hostValues(x);
-  if (values instanceof BigInt64Array || values instanceof BigUint64Array) {
-    const { buffer, byteOffset, length } = values;
-    const words = new Int32Array(buffer, byteOffset, 2 * length);
-    return [words, words.subarray(1), 2];
+  if (values instanceof BigInt64Array || values instanceof BigUint64Array)
+    return new Int32Array(values.buffer, values.byteOffset, 2 * values.length);
+  const pairs = new Int32Array(2 * values.length);
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number;
+    pairs[2 * i] = value;
+    pairs[2 * i + 1] = Math.floor(value / 2 ** 32);
   }
-  const lower = Int32Array.from(values as ArrayLike<number>);
-  return [lower, Int32Array.from(values as ArrayLike<number>, (v) => Math.floor(v / 2 ** 32)), 1];
+  return pairs;
 }
 
 // Of a place without a number, and of one whose key was removed.
 const NONE = 0;
 const REMOVED = -1;
 
+/** Where a key is looked for first, of a power of 2 of places. */
+function firstPlace(lower: number, upper: number, places: Int32Array): number {
+  const hash = Math.imul(lower ^ Math.imul(upper, 0x2c1b3c6d), 0x297a2d39);
+  return (hash ^ (hash >>> 15)) & (places.length - 1);
+}
+/** The numbers of keys in `known`; -1 of those that are not there. Apart, as fields are read anew at each key. */
+function findPairs(
+  asked: Int32Array,
+  places: Int32Array,
+  known: Int32Array,
+  count: number,
+): Int32Array<ArrayBuffer> {
+  const out = new Int32Array(count);
+  const mask = places.length - 1;
+  for (let i = 0; i < count; i++) {
+    const lower = asked[2 * i];
+    const upper = asked[2 * i + 1];
+    let at = firstPlace(lower, upper, places);
+    let number = places[at];
+    while (number !== NONE) {
+      if (number > 0 && known[2 * number - 2] === lower && known[2 * number - 1] === upper) break;
+      at = (at + 1) & mask;
+      number = places[at];
+    }
+    out[i] = number - 1;
+  }
+  return out;
+}
+
 class IntegerIndex implements KeyIndex {
   count = 0;
   size = 0;
-  /** The key of each number. */
-  #lower = new Int32Array(8);
-  #upper = new Int32Array(8);
+  /** The key of each number, as a pair of words. */
+  #known = new Int32Array(16);
   /** By hash: numbers plus 1. At least half of the places are free. */
   #places = new Int32Array(16);
 
   /** The place of a key, or the one where it belongs. */
   #placeOf(lower: number, upper: number): number {
     const places = this.#places;
+    const known = this.#known;
     const mask = places.length - 1;
-    const hash = Math.imul(lower ^ Math.imul(upper, 0x2c1b3c6d), 0x297a2d39);
     let free = -1;
-    for (let at = (hash ^ (hash >>> 15)) & mask; ; at = (at + 1) & mask) {
+    for (let at = firstPlace(lower, upper, places); ; at = (at + 1) & mask) {
       const number = places[at];
       if (number === NONE) return free < 0 ? at : free;
       if (number === REMOVED) {
         if (free < 0) free = at;
-      } else if (this.#lower[number - 1] === lower && this.#upper[number - 1] === upper) return at;
+      } else if (known[2 * number - 2] === lower && known[2 * number - 1] === upper) return at;
     }
   }
   find(keys: Tensor): Int32Array<ArrayBuffer> {
-    const [lower, upper, step] = halvesOf(keys);
-    const out = new Int32Array(keys.size);
-    for (let i = 0; i < out.length; i++)
-      out[i] = Math.max(0, this.#places[this.#placeOf(lower[step * i], upper[step * i])]) - 1;
-    return out;
+    return findPairs(pairsOf(keys), this.#places, this.#known, keys.size);
   }
   add(keys: Tensor): Int32Array<ArrayBuffer> {
-    const [lower, upper, step] = halvesOf(keys);
-    const out = new Int32Array(keys.size);
-    for (let i = 0; i < out.length; i++) out[i] = this.#add(lower[step * i], upper[step * i]);
+    const pairs = pairsOf(keys);
+    // Most are often there.
+    const out = findPairs(pairs, this.#places, this.#known, keys.size);
+    for (let i = 0; i < out.length; i++) if (out[i] < 0) out[i] = this.#add(pairs[2 * i], pairs[2 * i + 1]);
     return out;
   }
+  /** A key may have come since it was looked for. */
   #add(lower: number, upper: number): number {
     const at = this.#placeOf(lower, upper);
     if (this.#places[at] > 0) return this.#places[at] - 1;
     const number = this.count++;
-    if (number === this.#lower.length) {
-      this.#lower = longer(this.#lower);
-      this.#upper = longer(this.#upper);
+    if (2 * number === this.#known.length) {
+      const longer = new Int32Array(4 * number);
+      longer.set(this.#known);
+      this.#known = longer;
     }
-    this.#lower[number] = lower;
-    this.#upper[number] = upper;
+    this.#known[2 * number] = lower;
+    this.#known[2 * number + 1] = upper;
     this.#places[at] = number + 1;
     this.size++;
     // Removed keys take places too, until there are others.
@@ -133,7 +162,7 @@ class IntegerIndex implements KeyIndex {
     while (size < 2 * this.count + 2) size *= 2;
     this.#places = new Int32Array(size);
     for (const number of numbers)
-      this.#places[this.#placeOf(this.#lower[number], this.#upper[number])] = number + 1;
+      this.#places[this.#placeOf(this.#known[2 * number], this.#known[2 * number + 1])] = number + 1;
   }
   #numbers(): Int32Array<ArrayBuffer> {
     return this.#places
@@ -142,9 +171,9 @@ class IntegerIndex implements KeyIndex {
       .sort();
   }
   remove(keys: Tensor): void {
-    const [lower, upper, step] = halvesOf(keys);
+    const pairs = pairsOf(keys);
     for (let i = 0; i < keys.size; i++) {
-      const at = this.#placeOf(lower[step * i], upper[step * i]);
+      const at = this.#placeOf(pairs[2 * i], pairs[2 * i + 1]);
       if (this.#places[at] <= 0) continue;
       this.#places[at] = REMOVED;
       this.size--;
@@ -153,16 +182,11 @@ class IntegerIndex implements KeyIndex {
   contents(): readonly [Int32Array<ArrayBuffer>, Tensor] {
     const numbers = this.#numbers();
     const data = new BigInt64Array(numbers.length);
-    const words = new Int32Array(data.buffer);
+    const pairs = new Int32Array(data.buffer);
     numbers.forEach((number, i) => {
-      words[2 * i] = this.#lower[number];
-      words[2 * i + 1] = this.#upper[number];
+      pairs[2 * i] = this.#known[2 * number];
+      pairs[2 * i + 1] = this.#known[2 * number + 1];
     });
     return [numbers, constant({ data, shape: [numbers.length], dtype: 'int64' })];
   }
 }
-const longer = (old: Int32Array): Int32Array<ArrayBuffer> => {
-  const out = new Int32Array(2 * old.length);
-  out.set(old);
-  return out;
-};

@@ -163,8 +163,10 @@ export class LookupTable {
     if (this.reserved.length === 0) return;
     const found = keyIndexOf(keys.dtype);
     found.add(this.#tensor(this.reserved, keys.dtype));
-    const at = found.find(keys).findIndex((number) => number >= 0);
-    if (at >= 0)
+    const numbers = found.find(keys);
+    let at = 0;
+    while (at < numbers.length && numbers[at] < 0) at++;
+    if (at < numbers.length)
       throw new InvalidArgumentError(
         `the key ${String(itemsOf(keys)[at])} stands for none, or for removed ones, and cannot be used`,
         this.name,
@@ -206,6 +208,16 @@ function copied(
   step: number,
 ): Int32Array {
   const out = new Int32Array(each * numbers.length);
+  // Loops of few rounds take longer than what they copy.
+  if (each <= 2 && step === 0) {
+    const [first, second] = [others[0], others[each - 1]];
+    for (let i = 0; i < numbers.length; i++) {
+      const from = each * numbers[i];
+      out[each * i + each - 1] = from < 0 ? second : own[from + each - 1];
+      out[each * i] = from < 0 ? first : own[from];
+    }
+    return out;
+  }
   for (let i = 0; i < numbers.length; i++) {
     const number = numbers[i];
     const from = number < 0 ? step * i : each * number;

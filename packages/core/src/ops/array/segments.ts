@@ -1,12 +1,14 @@
 // Rows that are reduced by segments: those with the same number become one.
 
 import {
+  type Backend,
   dtypeTraits,
   InvalidArgumentError,
   isBig,
   isComplex,
   isHalf,
   OutOfRangeError,
+  processorOf,
   type TypedArray,
 } from '@eagre/backend';
 import type { IntegerLike } from '../../arguments/argument-kinds.ts';
@@ -14,8 +16,17 @@ import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
 import { checkValues } from '../../dispatch/checked-values.ts';
 import { context, currentBackend, eagerBackend } from '../../dispatch/context.ts';
-import { defineOp, execute1, type GradContext, type Op, opHooks } from '../../dispatch/op.ts';
+import {
+  defineOp,
+  execute1,
+  type GradContext,
+  type GradFn,
+  kernelFor,
+  type Op,
+  opHooks,
+} from '../../dispatch/op.ts';
 import { type Sample, values } from '../../dispatch/samples.ts';
+import { symbolic } from '../../dispatch/symbolic.ts';
 import { addDims, type Dim } from '../../shapes/dim.ts';
 import { dims, sizeOfDims, toShape } from '../../shapes/dims.ts';
 import { checkShape, showShape } from '../../shapes/shape.ts';
@@ -97,9 +108,9 @@ const gradBy =
     opHooks.vjp(([x]) => [composed(x as Tensor, g.b, g.attrs['count'] as number)], [g.a], [dy])[0] as Tensor,
     null,
   ];
-const fourRows = (count: number): Sample[] => [
+const fourRows = (ids: readonly number[], count: number): Sample[] => [
   {
-    inputs: [values([1, 2, -3, 0.25, 5, 0.5, 0.75, 2], [4, 2]), values([0, 2, 0, 2], [4], 'int32')],
+    inputs: [values([1, 2, -3, 0.25, 5, 0.5, 0.75, 2], [4, 2]), values(ids, [4], 'int32')],
     attrs: { count },
   },
 ];
@@ -109,29 +120,6 @@ const orZeros =
   (reduce: Reduce): Reduce =>
   (x, ids, count) =>
     where(alongRows(sizesOf(x, ids, count).greater(0), x), reduce(x, ids, count), toTensor(0, x.dtype));
-/* @__NO_SIDE_EFFECTS__ */
-const extremesOrZeros = (name: string, scatter: typeof tensorScatterNdMax, composed: Reduce): Op =>
-  defineOp({
-    name,
-    // Each segment begins with one of its own rows, so that none has to be counted. That would not do for gradients.
-    compose: ([x, ids], { count }) => {
-      const places = expandDims(ids, 1);
-      const begun = tensorScatterNdUpdate(fill(rowsOf(x, count as number), toTensor(0, x.dtype)), places, x);
-      return scatter(begun, places, x);
-    },
-    grad: gradBy(composed),
-    samples: () => fourRows(4),
-  });
-const maximaOrZerosOp: Op = /* @__PURE__ */ extremesOrZeros(
-  'SegmentMaxOfRows',
-  tensorScatterNdMax,
-  orZeros(maxima),
-);
-const minimaOrZerosOp: Op = /* @__PURE__ */ extremesOrZeros(
-  'SegmentMinOfRows',
-  tensorScatterNdMin,
-  orZeros(minima),
-);
 
 /**
  * Products by doubling: of the sorted rows each gets the product of all in its segment up to itself, in about log2(n) steps. The last
@@ -176,7 +164,7 @@ const segmentProdOp: Op = /* @__PURE__ */ defineOp({
     return uploaded(y, to);
   },
   grad: gradBy(productsByDoubling),
-  samples: () => fourRows(3),
+  samples: () => fourRows([0, 2, 0, 2], 3),
 });
 /** Places as integers of 32 bits: what is beyond these is beyond all segments, too. */
 const wordsOf = (ids: TypedArray): Int32Array =>
@@ -212,14 +200,6 @@ const products: Reduce = (x, ids, count) =>
   !eagerBackend().allocator.isHost
     ? productsByDoubling(x, ids, count)
     : execute1(segmentProdOp, [x, ids], { count });
-
-/** Files and graphs have ops that others know. */
-const orZerosBy =
-  (op: Op, composed: Reduce): Reduce =>
-  (x, ids, count) =>
-    context.tracer !== null || typeof count !== 'number'
-      ? orZeros(composed)(x, ids, count)
-      : execute1(op, [x, ids], { count });
 
 // ---- of numbers in any order
 
@@ -300,6 +280,41 @@ export const unsortedSegmentMin: UnsortedSegments = /* @__PURE__ */ unsorted(
 /** Functions of data and the number of the segment of each row; the numbers rise from row to row, or stay. */
 export type Segments = NamedFunction<[data: TensorLike, segmentIds: TensorLike], ['data', 'segmentIds']>;
 
+/** An op of a kernel of the processor, whose values are those of `composed`; the place of its reduction is what the kernel takes. */
+interface Rising {
+  readonly op: Op;
+  readonly composed: Reduce;
+}
+/* @__NO_SIDE_EFFECTS__ */
+function risingOp(
+  name: string,
+  reduction: number,
+  composed: Reduce,
+  grad: GradFn = gradBy(composed),
+): Rising {
+  const op = defineOp({
+    name,
+    compose: ([x, ids], { count }) => {
+      const backend = currentBackend();
+      // Where a function is traced, too: files and graphs have ops that others know, and devices compute these by themselves.
+      if (!reducesBy(backend)) return composed(x, ids, count as number);
+      const y = emptyTensor(x.dtype, rowsOf(x, count as number));
+      const inputs = [x, ids];
+      kernelFor(backend, 'SegmentReduce', inputs)(inputs, [y], { reduction });
+      return y;
+    },
+    grad,
+    samples: () => fourRows([0, 0, 2, 2], 3),
+  });
+  return { op, composed };
+}
+/** Whether a backend has the kernel itself. */
+const reducesBy = (backend: Backend): boolean => backend !== symbolic && processorOf(backend) === backend;
+
+/** The last of integers. */
+const lastOf = (ids: Tensor): number =>
+  numbersOf(viewOf(ids.storage.allocator.isHost ? ids : ids.at(-1)).subarray(-1))[0];
+
 function checkRising(ids: Tensor, op: string): void {
   checkValues(
     op,
@@ -319,40 +334,55 @@ function checkRising(ids: Tensor, op: string): void {
   );
 }
 
-const rising = (name: string, op: string, reduce: Reduce): Segments =>
+const rising = (name: string, { op, composed }: Rising): Segments =>
   defineFunction(`math.${name}`, { data: kind.tensor, segmentIds: kind.tensor }, {}, (data, segmentIds) => {
     const x = toTensor(data);
-    const ids = toIndices(segmentIds, 'segmentIds', op);
-    checkDType(x.dtype, 'numeric', 'data', op);
+    const ids = toIndices(segmentIds, 'segmentIds', op.name);
+    checkDType(x.dtype, 'numeric', 'data', op.name);
     if (ids.rank !== 1 || x.rank === 0 || differs(dims(ids)[0], dims(x)[0]))
       throw new InvalidArgumentError(
         `segmentIds have shape ${showShape(ids.shape)}, expected one number for each row of data ${showShape(x.shape)}`,
-        op,
+        op.name,
       );
-    checkRising(ids, op);
+    if (context.tracer === null && reducesBy(currentBackend()) && !isComplex(x.dtype)) {
+      // The kernel looks at the numbers; the last one says how many segments there are.
+      const count = ids.size === 0 ? 0 : lastOf(ids) + 1;
+      if (count > 0 || ids.size === 0) return execute1(op, [x, ids], { count });
+    }
+    checkRising(ids, op.name);
     // None at all makes none.
-    const count = atMost(dims(ids)[0], 0) ? 0 : hostDims(ids.at(-1).add(1), 'segmentIds', op)[0];
-    return reduce(x, ids, count);
+    const count = atMost(dims(ids)[0], 0) ? 0 : hostDims(ids.at(-1).add(1), 'segmentIds', op.name)[0];
+    return composed(x, ids, count);
   });
 
 /**
  * The sums of the rows with the same number, from 0 to the last one; 0 where it does not occur. The numbers rise from row to row.
  * @throws InvalidArgumentError where they fall
  */
-export const segmentSum: Segments = /* @__PURE__ */ rising('segmentSum', 'SegmentSum', sums);
+export const segmentSum: Segments = /* @__PURE__ */ rising(
+  'segmentSum',
+  /* @__PURE__ */ risingOp('SegmentSum', 0, sums, ({ b }, dy) => [gather(dy, b), null]),
+);
 /** The means of the rows with the same number, 0 where it does not occur; see `segmentSum`. */
-export const segmentMean: Segments = /* @__PURE__ */ rising('segmentMean', 'SegmentMean', means);
+export const segmentMean: Segments = /* @__PURE__ */ rising(
+  'segmentMean',
+  /* @__PURE__ */ risingOp('SegmentMean', 1, means, ({ a, b, attrs }, dy) => [
+    gather(dy.div(alongRows(sizesOf(a, b, attrs['count'] as number).maximum(1), a)), b),
+    null,
+  ]),
+);
 /** The products of the rows with the same number, 1 where it does not occur; see `segmentSum`. */
-export const segmentProd: Segments = /* @__PURE__ */ rising('segmentProd', 'SegmentProd', products);
+export const segmentProd: Segments = /* @__PURE__ */ rising(
+  'segmentProd',
+  /* @__PURE__ */ risingOp('SegmentProd', 2, productsByDoubling),
+);
 /** The largest of the rows with the same number, 0 where it does not occur; see `segmentSum`. */
 export const segmentMax: Segments = /* @__PURE__ */ rising(
   'segmentMax',
-  'SegmentMax',
-  orZerosBy(maximaOrZerosOp, maxima),
+  /* @__PURE__ */ risingOp('SegmentMax', 3, /* @__PURE__ */ orZeros(maxima)),
 );
 /** The smallest of the rows with the same number, 0 where it does not occur; see `segmentSum`. */
 export const segmentMin: Segments = /* @__PURE__ */ rising(
   'segmentMin',
-  'SegmentMin',
-  orZerosBy(minimaOrZerosOp, minima),
+  /* @__PURE__ */ risingOp('SegmentMin', 4, /* @__PURE__ */ orZeros(minima)),
 );
