@@ -1,5 +1,5 @@
 // `tf.math.special`: Bessel functions and others, from Chebyshev polynomials that tools/print-special-functions.py fits. Everything is
-// computed in float64 and rounded once; of float32, without coefficients that it does not show.
+// computed in float64 and rounded once; of float32, without coefficients that it does not show. What is often used of float32 has polynomials of its own.
 import type { NumberBuilder, NumberValue } from '@eagre/backend';
 import * as kind from '../../arguments/argument-kinds.ts';
 import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts';
@@ -10,6 +10,7 @@ import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { sign } from './math.ts';
 import { where } from './select.ts';
+import * as floats from './special-floats.ts';
 import * as tables from './special-tables.ts';
 
 // Whether the program that is written is one of float64.
@@ -44,13 +45,24 @@ function chebyshev(s: NumberBuilder, t: NumberValue, { low, high, coefficients }
   return s.add(s.sub(s.mul(s.mul(twice, 0.5), next), after), coefficients[0]);
 }
 
+/** The value of a polynomial, by its coefficients from the constant one on. */
+function polynomial(s: NumberBuilder, x: NumberValue, coefficients: readonly number[]): NumberValue {
+  const last = coefficients.length - 1;
+  let sum = s.add(s.mul(x, coefficients[last]), coefficients[last - 1]);
+  for (let i = last - 2; i >= 0; i--) sum = s.add(s.mul(sum, x), coefficients[i]);
+  return sum;
+}
+
 /** The larger of a value and a small number: what a branch that is not taken divides by. */
 const atLeast = (s: NumberBuilder, x: NumberValue, least: number): NumberValue => s.max(x, least);
 
+type Body = (s: NumberBuilder, x: NumberValue) => NumberValue;
 type Special = Omit<UnarySpec, 'scalar' | 'ulp'> & {
-  readonly body: (s: NumberBuilder, x: NumberValue) => NumberValue;
+  readonly body: Body;
+  /** What float32 has instead, computed in float32. */
+  readonly narrow?: Body;
 };
-const define = ({ body, ...spec }: Special): UnaryFunction =>
+const define = ({ body, narrow, ...spec }: Special): UnaryFunction =>
   defineUnary({
     ...spec,
     ulp: 16,
@@ -58,6 +70,7 @@ const define = ({ body, ...spec }: Special): UnaryFunction =>
       // The cast would drop the imaginary parts of complex numbers.
       checkDType(x.dtype, 'floating', 'x', spec.name);
       isWide = x.dtype === 'float64';
+      if (narrow !== undefined && !isWide) return s.cast(narrow(s, s.cast(x, 'float32')), x.dtype);
       return s.cast(body(s, s.cast(x, 'float64')), x.dtype);
     },
   });
@@ -122,18 +135,53 @@ function i1e(s: NumberBuilder, x: NumberValue): NumberValue {
   return s.select(s.gt(size, 8), s.mul(far, s.sign(x)), s.mul(near, x));
 }
 
+/** The same of float32: near 0 without exp(−|x|), and √x without it, too, far from there. */
+function narrowI(
+  s: NumberBuilder,
+  x: NumberValue,
+  order: 0 | 1,
+): { readonly size: NumberValue; readonly near: NumberValue; readonly far: NumberValue } {
+  const size = s.abs(x);
+  const least = s.min(size, 8);
+  const large = atLeast(s, size, 8);
+  const series = polynomial(s, s.mul(least, least), order === 0 ? floats.i0Near : floats.i1Near);
+  const rest = polynomial(s, s.div(8, large), order === 0 ? floats.i0Far : floats.i1Far);
+  const far = s.mul(rest, s.rsqrt(large));
+  return {
+    size,
+    near: order === 0 ? series : s.mul(series, x),
+    far: order === 0 ? far : s.mul(far, s.sign(x)),
+  };
+}
+const scaledNarrow =
+  (order: 0 | 1): Body =>
+  (s, x) => {
+    const { size, near, far } = narrowI(s, x, order);
+    return s.select(s.gt(size, 8), far, s.mul(near, s.exp(s.neg(size))));
+  };
+const wholeNarrow =
+  (order: 0 | 1): Body =>
+  (s, x) => {
+    const { size, near, far } = narrowI(s, x, order);
+    // In two halves, since the whole may be too large before it is divided.
+    const half = s.exp(s.mul(size, 0.5));
+    return s.select(s.gt(size, 8), s.mul(s.mul(half, far), half), near);
+  };
+
 const inverse = (x: Tensor): Tensor => x.reciprocal();
 
 /** The modified Bessel function I0, element-wise. */
 export const besselI0: UnaryFunction = /* @__PURE__ */ define({
   name: 'BesselI0',
   body: (s, x) => s.mul(s.exp(s.abs(x)), i0e(s, x)),
+  narrow: /* @__PURE__ */ wholeNarrow(0),
   grad: ({ x }, dy) => dy.mul(besselI1(x)),
 });
 /** The modified Bessel function I1, element-wise. */
 export const besselI1: UnaryFunction = /* @__PURE__ */ define({
   name: 'BesselI1',
   body: (s, x) => s.mul(s.exp(s.abs(x)), i1e(s, x)),
+  narrow: /* @__PURE__ */ wholeNarrow(1),
   grad: ({ x, y }, dy) => {
     const none = x.equal(0);
     const rest = besselI0(x).sub(y.mul(inverse(where(none, 1, x))));
@@ -144,12 +192,14 @@ export const besselI1: UnaryFunction = /* @__PURE__ */ define({
 export const besselI0e: UnaryFunction = /* @__PURE__ */ define({
   name: 'BesselI0e',
   body: i0e,
+  narrow: /* @__PURE__ */ scaledNarrow(0),
   grad: ({ x, y }, dy) => dy.mul(besselI1e(x).sub(sign(x).mul(y))),
 });
 /** exp(−|x|) · I1(x), element-wise. */
 export const besselI1e: UnaryFunction = /* @__PURE__ */ define({
   name: 'BesselI1e',
   body: i1e,
+  narrow: /* @__PURE__ */ scaledNarrow(1),
   grad: ({ x, y }, dy) => {
     const none = x.equal(0);
     const rest = besselI0e(x).sub(y.mul(sign(x).add(inverse(where(none, 1, x)))));
@@ -410,32 +460,31 @@ export const spence: UnaryFunction = /* @__PURE__ */ define({
 
 /** A rational function, by its coefficients from the constant one on. */
 function quotient(s: NumberBuilder, x: NumberValue, [top, bottom]: tables.Quotient): NumberValue {
-  const polynomial = (coefficients: readonly number[]): NumberValue =>
-    coefficients.reduceRight<NumberValue | null>(
-      (sum, c) => (sum === null ? s.add(s.mul(x, 0), c) : s.add(s.mul(sum, x), c)),
-      null,
-    ) as NumberValue;
-  return s.div(polynomial(top), polynomial(bottom));
+  return s.div(polynomial(s, x, top), polynomial(s, x, bottom));
 }
 
-/** The number below which a standard normal variable is with probability x, element-wise: −∞ at 0, ∞ at 1, NaN beyond. */
-export const ndtri: UnaryFunction = /* @__PURE__ */ define({
-  name: 'Ndtri',
-  domain: [0.05, 0.95],
-  body: (s, x) => {
+const quantileBy =
+  (byMiddle: tables.Quotient, byTail: tables.Quotient, byFar: tables.Quotient): Body =>
+  (s, x) => {
     // The lower half, where small probabilities are exact.
     const upper = s.gt(x, 0.5);
     const p = s.select(upper, s.sub(1, x), x);
     const q = s.sub(p, 0.5);
-    const middle = s.mul(q, quotient(s, s.sub(0.180625, s.mul(q, q)), tables.quantileMiddle));
+    const middle = s.mul(q, quotient(s, s.sub(0.180625, s.mul(q, q)), byMiddle));
     const r = s.sqrt(s.neg(s.log(p)));
-    const tail = quotient(s, s.sub(r, 1.6), tables.quantileTail);
-    const far = quotient(s, s.sub(r, 5), tables.quantileFar);
+    const tail = quotient(s, s.sub(r, 1.6), byTail);
+    const far = quotient(s, s.sub(r, 5), byFar);
     const z = s.select(s.ge(q, -0.425), middle, s.neg(s.select(s.gt(r, 5), far, tail)));
     const found = s.select(upper, s.neg(z), z);
     const low = s.select(s.eq(x, 0), Number.NEGATIVE_INFINITY, found);
     return s.select(s.eq(x, 1), Number.POSITIVE_INFINITY, low);
-  },
+  };
+/** The number below which a standard normal variable is with probability x, element-wise: −∞ at 0, ∞ at 1, NaN beyond. */
+export const ndtri: UnaryFunction = /* @__PURE__ */ define({
+  name: 'Ndtri',
+  domain: [0.05, 0.95],
+  body: /* @__PURE__ */ quantileBy(tables.quantileMiddle, tables.quantileTail, tables.quantileFar),
+  narrow: /* @__PURE__ */ quantileBy(floats.quantileMiddle, floats.quantileTail, floats.quantileFar),
   grad: ({ y }, dy) => dy.mul(y.square().mul(0.5).exp()).mul(Math.sqrt(2 * Math.PI)),
 });
 /** The inverse of erfc on (0, 2), element-wise; exact where x is small. */
