@@ -10,6 +10,56 @@ const guides = guide.map(({ title, items }) => ({
   items: items.map(({ text, name }) => ({ text, link: `/guide/${name}` })),
 }));
 
+/** The terms of a text for the index: names as a whole, without regard to case and underscores, also without what stands ahead of a dot; and the words in them. */
+function terms(text) {
+  const found = [];
+  for (const word of text.split(/[^\p{L}\p{N}_.]+/u)) {
+    const name = word.replace(/^\.+|\.+$/g, '');
+    if (name === '') continue;
+    const plain = name.replaceAll('_', '').toLowerCase();
+    for (let at = 0; ; ) {
+      found.push(plain.slice(at));
+      at = plain.indexOf('.', at) + 1;
+      if (at === 0) break;
+    }
+    if (name.includes('_')) found.push(...name.toLowerCase().split(/[_.]+/));
+  }
+  return found.filter((term) => term !== '');
+}
+
+/** The terms of what is looked for: names as a whole, and their last parts. */
+function askedFor(text) {
+  return text
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}_.]+/u)
+    .map((word) => word.replace(/^\.+|\.+$/g, '').replaceAll('_', ''))
+    .filter((word) => word !== '')
+    .flatMap((word) => (word.includes('.') ? [word, word.slice(word.lastIndexOf('.') + 1)] : [word]));
+}
+
+/** Highlights each text once: signatures stand on several pages, and each page is made several times. */
+function highlightOnce(md) {
+  const { highlight } = md.options;
+  const known = new Map();
+  md.options.highlight = (code, language, attributes) => {
+    const key = JSON.stringify([code, language, attributes]);
+    if (!known.has(key)) known.set(key, highlight(code, language, attributes));
+    return known.get(key);
+  };
+}
+
+/** A page as search reads it: without colours, which take most of the time. Lists of names are left out: they have every name, and say nothing about it. */
+function plainPage(source, env, md) {
+  if (/^guide\/(benchmarks\/|.*-parity|.*-members|.*-ops)/.test(env.relativePath)) return '';
+  const { highlight } = md.options;
+  md.options.highlight = null;
+  try {
+    return md.render(source, env);
+  } finally {
+    md.options.highlight = highlight;
+  }
+}
+
 export default {
   srcDir: 'pages',
   outDir: 'dist',
@@ -22,9 +72,24 @@ export default {
   metaChunk: true,
   lastUpdated: false,
   head: [['link', { rel: 'icon', href: 'data:,' }]],
-  markdown: { languageAlias: { console: 'sh' } },
+  markdown: { languageAlias: { console: 'sh' }, config: highlightOnce },
   themeConfig: {
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        _render: plainPage,
+        miniSearch: {
+          options: { tokenize: terms },
+          searchOptions: {
+            tokenize: askedFor,
+            // A whole name counts for more than its last part, and one that is written alike for less than its beginning.
+            boostTerm: (term) => (term.includes('.') ? 8 : 1),
+            fuzzy: (term) => (term.includes('.') ? false : 0.2),
+            weights: { fuzzy: 0.1, prefix: 0.3 },
+          },
+        },
+      },
+    },
     nav: [
       { text: 'Start', link: '/guide/install' },
       { text: 'From TensorFlow', link: '/guide/from-tensorflow' },
@@ -41,7 +106,7 @@ export default {
           items: examples.map((name) => ({ text: title(name), link: `/examples/${name}` })),
         },
       ],
-      '/api/': [{ text: 'API', items: api }],
+      ...api,
     },
   },
   vite: { build: { chunkSizeWarningLimit: 20000 } },

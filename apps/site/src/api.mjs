@@ -3,11 +3,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Application, ReflectionKind, TSConfigReader } from 'typedoc';
 import { escaped } from './guides.mjs';
+import { namesElsewhere } from './origins.mjs';
 
 const { Namespace, Class, Reference, Interface, TypeAlias } = ReflectionKind;
 const isType = (one) => one.kind === Interface || one.kind === TypeAlias;
 
-/** @returns the files, by name, with their text; the sidebar; and how many symbols there are, with those that nothing is said about */
+/**
+ * @returns the files, by name, with their text; the sidebars, by path; and how many symbols there are, with those that nothing is said about
+ * @throws Error for a name in a table of origins that has no page
+ */
 export async function apiPages(root) {
   const app = await Application.bootstrap(
     {
@@ -26,25 +30,46 @@ export async function apiPages(root) {
   const project = await app.convert();
   if (project === undefined) throw new Error('TypeDoc has read no declarations');
   const files = new Map();
-  const sidebar = [];
+  const entries = [];
   const counts = { all: 0, silent: [] };
   const known = names(root);
   // What one symbol is called elsewhere leads there.
   const places = new Map();
+  const others = new Map();
   const place = (one, path) => {
     places.set(one, path);
+    const target = one.kind === Reference ? one.tryGetTargetReflectionDeep() : undefined;
+    if (target !== undefined) others.set(target, [...(others.get(target) ?? []), path]);
     if (one.kind === Namespace || path.length === 0)
       for (const child of one.children ?? []) place(child, [...path, child.name]);
   };
   place(project, []);
-  const context = { places, known, counts };
+  const elsewhereNames = new Map();
+  for (const { origin, name, here } of namesElsewhere(root))
+    elsewhereNames.set(here, [...(elsewhereNames.get(here) ?? []), { origin, name }]);
+  const unused = new Set(elsewhereNames.keys());
+  /** What Python, PyTorch and others call a symbol, under whatever name it is here. */
+  const namesOf = (one, path) => {
+    const found = new Map();
+    for (const at of [path, ...(others.get(one) ?? [])]) {
+      const title = titleOf(at);
+      unused.delete(title);
+      for (const name of [known.get(bare(title)), known.get(bare(titleOf(['keras', ...at])))])
+        if (name !== undefined) {
+          found.set('Python', [...(found.get('Python') ?? []), name]);
+          const numpy = /^tf\.experimental\.numpy\.(.*)$/.exec(name);
+          if (numpy) found.set('NumPy and JAX', [...(found.get('NumPy and JAX') ?? []), `np.${numpy[1]}`]);
+        }
+      for (const { origin, name } of elsewhereNames.get(title) ?? [])
+        found.set(origin, [...(found.get(origin) ?? []), name]);
+    }
+    return found;
+  };
+  const context = { places, counts, namesOf };
   const visit = (one, path) => {
     const file = path.length === 0 ? 'index.md' : `${path.join('/')}/index.md`;
     files.set(file, namespacePage(one, path, context));
-    sidebar.push({
-      text: ['tf', ...path].join('.'),
-      link: `/api/${path.map((part) => `${part}/`).join('')}`,
-    });
+    entries.push({ path, text: titleOf(path), link: `/api/${path.map((part) => `${part}/`).join('')}` });
     for (const child of one.children ?? []) {
       if (child.kind === Namespace) visit(child, [...path, child.name]);
       if (child.kind === Class)
@@ -52,7 +77,22 @@ export async function apiPages(root) {
     }
   };
   visit(project, []);
-  return { files, sidebar, counts };
+  if (unused.size > 0) throw new Error(`Tables of names lead to what has no page: ${[...unused].join(', ')}`);
+  return { files, sidebars: sidebarsOf(entries), counts };
+}
+
+/** A list of the namespaces at the top; and one for each of these that has others inside. Pages of all would have the names of all. */
+function sidebarsOf(entries) {
+  const entry = ({ text, link }) => ({ text, link });
+  const sidebars = {
+    '/api/': [{ text: 'API', items: entries.filter(({ path }) => path.length < 2).map(entry) }],
+  };
+  for (const { path, text, link } of entries.filter(({ path }) => path.length === 1)) {
+    const inside = entries.filter((one) => one.path[0] === path[0]);
+    if (inside.length > 1)
+      sidebars[link] = [{ text, items: [{ text: 'tf', link: '/api/' }, ...inside.map(entry)] }];
+  }
+  return sidebars;
 }
 
 /** The names of TensorFlow and Keras, by what they are without regard to case and underscores. */
@@ -94,7 +134,13 @@ function namespacePage(one, path, context) {
     else if (signaturesOf(child).length > 0) groups.functions.push(child);
     else groups.others.push(child);
   }
-  const lines = [`# ${titleOf(path)}`, '', textOf(one.comment, context), ''];
+  const lines = [
+    `# ${titleOf(path)}`,
+    '',
+    textOf(one.comment, context),
+    '',
+    ...elsewhere(one, path, context),
+  ];
   const list = (title, children) => {
     if (children.length === 0) return;
     lines.push(`## ${title}`, '', '| name | what it is |', '| --- | --- |');
@@ -148,7 +194,7 @@ function symbol(child, path, context) {
     '',
     ...parameters(comment, context),
     ...signatures.flatMap(({ options }) => optionTable(options, context)),
-    ...elsewhere(path, context),
+    ...elsewhere(child, path, context),
   ];
 }
 
@@ -165,10 +211,12 @@ function commentOf(one) {
   );
 }
 
-/** What TensorFlow or Keras call it. */
-function elsewhere(path, { known }) {
-  const name = known.get(bare(titleOf(path))) ?? known.get(bare(titleOf(['keras', ...path])));
-  return name === undefined ? [] : [`In Python: \`${name}\``, ''];
+/** What others call it. */
+function elsewhere(one, path, { namesOf }) {
+  return [...namesOf(one, path)].flatMap(([origin, names]) => [
+    `In ${origin}: ${[...new Set(names)].map((name) => `\`${name}\``).join(', ')}`,
+    '',
+  ]);
 }
 
 const code = (lines) => ['```ts', ...lines, '```'];
@@ -302,7 +350,7 @@ function classPage(one, path, context) {
     for (const { comment, options } of made)
       lines.push(...parameters(comment, context), ...optionTable(options, context));
   }
-  lines.push(...parameters(one.comment, context), ...elsewhere(at, context));
+  lines.push(...parameters(one.comment, context), ...elsewhere(one, at, context));
   const bases = (one.extendedTypes ?? []).filter(
     (type) => type.type === 'reference' && type.reflection !== undefined,
   );

@@ -31,13 +31,13 @@ async function stage() {
   const examples = readdirSync(join(root, 'apps/examples/src')).filter((name) => /^\d\d-.*\.ts$/.test(name));
   for (const name of examples)
     write(join('examples', `${basename(name, '.ts')}.md`), examplePage(root, name));
-  const { files, sidebar, counts } = await apiPages(root);
+  const { files, sidebars, counts } = await apiPages(root);
   for (const [name, text] of files) write(join('api', name), text);
   write(
     'sidebar.json',
     JSON.stringify({
       guide: guides(root),
-      api: sidebar,
+      api: sidebars,
       examples: examples.map((name) => basename(name, '.ts')),
     }),
   );

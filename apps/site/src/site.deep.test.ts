@@ -1,16 +1,13 @@
 // The site is built, and looked at in a browser.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { browserPath } from '@eagre/testing';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const site = fileURLToPath(new URL('..', import.meta.url));
-const dist = join(site, 'dist');
 let said: string;
 
 beforeAll(() => {
@@ -33,38 +30,16 @@ test('links to what has no page are left out', () => {
 });
 
 describe.skipIf(browserPath === undefined)('in a browser', () => {
-  let server: Server;
+  let server: { readonly address: string; close(): Promise<void> };
   let browser: Browser;
-  let address: string;
   beforeAll(async () => {
-    const types: Readonly<Record<string, string>> = {
-      '.html': 'text/html',
-      '.js': 'text/javascript',
-      '.css': 'text/css',
-      '.svg': 'image/svg+xml',
-      '.png': 'image/png',
-    };
-    server = createServer(({ url = '/' }, response) => {
-      const path = decodeURIComponent(url.split('?')[0] as string);
-      const name = path.endsWith('/')
-        ? `${path}index.html`
-        : /\.(?!class$)\w+$/.test(path)
-          ? path
-          : `${path}.html`;
-      try {
-        const body = readFileSync(join(dist, name));
-        response.setHeader('content-type', types[extname(name)] ?? 'application/octet-stream').end(body);
-      } catch {
-        response.writeHead(404).end();
-      }
-    }).listen(0, '127.0.0.1');
-    await new Promise((listening) => server.once('listening', listening));
-    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { serve } = await import(join(site, 'src/serve.mjs'));
+    server = await serve(join(site, 'dist'));
     browser = await chromium.launch({ executablePath: browserPath as string, args: ['--no-sandbox'] });
   });
   afterAll(async () => {
     await browser?.close();
-    server?.close();
+    await server?.close();
   });
 
   test.each([
@@ -81,9 +56,32 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     page.on('pageerror', (error) => wrong.push(String(error)));
     page.on('console', (message) => message.type() === 'error' && wrong.push(message.text()));
     page.on('response', (one) => one.status() >= 400 && wrong.push(`${one.status()} ${one.url()}`));
-    await page.goto(address + path, { waitUntil: 'networkidle' });
+    await page.goto(server.address + path, { waitUntil: 'networkidle' });
     expect(await page.locator('h1').first().textContent()).toMatch(/\w/);
     expect(wrong).toEqual([]);
+    await page.close();
+  });
+
+  test('search finds names of other libraries', async () => {
+    const page = await browser.newPage();
+    await page.goto(`${server.address}/guide/install`, { waitUntil: 'networkidle' });
+    await page.locator('button.DocSearch-Button').first().click();
+    for (const [name, place] of [
+      ['reduce_mean', '/api/math/#tf-mean'],
+      ['tf.reduce_mean', '/api/math/#tf-mean'],
+      ['keras.layers.Dense', '/api/layers/Dense.class'],
+      ['tf.GradientTape', '/api/GradientTape.class'],
+      ['nn.Linear', '/api/layers/Dense.class'],
+      ['torch.cat', '/api/#tf-concat'],
+      ['F.cross_entropy', '/api/nn/#tf-sparseSoftmaxCrossEntropyWithLogits'],
+      ['np.where', '/api/math/#tf-where'],
+      ['jax.vmap', '/api/#tf-vectorizedMap'],
+      ['tensor2d', '/api/#tf-constant'],
+      ['tf.train.adam', '/api/optimizers/Adam.class'],
+    ] as const) {
+      await page.locator('#localsearch-input').fill(name);
+      await page.locator(`.results li:nth-child(-n+3) a[href^="${place}"]`).waitFor({ timeout: 20_000 });
+    }
     await page.close();
   });
 });

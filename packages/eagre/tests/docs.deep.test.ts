@@ -41,6 +41,9 @@ const pages = [
   'docs/random',
   'docs/extension-types',
   'docs/from-tensorflow',
+  'docs/from-pytorch',
+  'docs/from-numpy',
+  'docs/from-tensorflow-js',
 ];
 
 interface Example {
