@@ -44,19 +44,27 @@ function ranked<T extends string | bigint>(
   compare: (a: T, b: T) => number,
   dtype: DType,
 ): Numbered {
-  const ranks = new Map<T, number>();
-  for (const list of values) for (let i = 0; i < list.length; i++) ranks.set(list[i], 0);
-  const all = [...ranks.keys()].sort(compare);
-  for (let i = 0; i < all.length; i++) ranks.set(all[i], i);
+  // Each is looked up once: by the order in which they come, and then by their rank.
+  const places = new Map<T, number>();
+  const lists = values.map((list) => {
+    const numbers = new Float64Array(list.length);
+    for (let i = 0; i < numbers.length; i++) {
+      let place = places.get(list[i]);
+      if (place === undefined) places.set(list[i], (place = places.size));
+      numbers[i] = place;
+    }
+    return numbers;
+  });
+  const items = [...places.keys()];
+  const order = Array.from(items, (_, place) => place).sort((a, b) => compare(items[a], items[b]));
+  const ranks = new Float64Array(order.length);
+  for (let rank = 0; rank < order.length; rank++) ranks[order[rank]] = rank;
+  for (const numbers of lists) for (let i = 0; i < numbers.length; i++) numbers[i] = ranks[numbers[i]];
   return {
-    lists: values.map((list) => {
-      const numbers = new Float64Array(list.length);
-      for (let i = 0; i < numbers.length; i++) numbers[i] = ranks.get(list[i]) as number;
-      return numbers;
-    }),
+    lists,
     tensorOf: (numbers) =>
       tensorOfItems(
-        Array.from(numbers, (rank) => all[rank]),
+        Array.from(numbers, (rank) => items[order[rank]]),
         dtype,
         [numbers.length],
       ),

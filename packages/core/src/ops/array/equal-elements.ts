@@ -58,7 +58,8 @@ export function equalElements(x: Tensor): Tensor[] {
   times.set(found.times.subarray(0, count));
   let values: Tensor;
   if (dtype === 'string') {
-    const texts = Array.from({ length: count }, (_, i) => strings[first[i]]);
+    const texts = new Array<string>(count);
+    for (let i = 0; i < count; i++) texts[i] = strings[first[i]];
     values = stringTensor(texts, [count]);
   } else {
     values = emptyTensor(dtype, [count], count);
@@ -91,10 +92,13 @@ function take(from: TypedArray, places: Int32Array, to: TypedArray): void {
 function numberStrings(strings: readonly string[], place: Int32Array, found: Different): void {
   const { first, times } = found;
   const numbers = new Map<string, number>();
-  for (const [i, text] of strings.entries()) {
+  let count = 0;
+  // By their places: an iterator takes several times as long.
+  for (let i = 0; i < place.length; i++) {
+    const text = strings[i];
     let number = numbers.get(text);
     if (number === undefined) {
-      number = numbers.size;
+      number = count++;
       if (number === MAX_MAP)
         throw new ResourceExhaustedError(
           `x has more than ${MAX_MAP} different strings, the limit of a JavaScript Map; take parts of x`,
@@ -107,7 +111,7 @@ function numberStrings(strings: readonly string[], place: Int32Array, found: Dif
     place[i] = number;
     times[number]++;
   }
-  found.count = numbers.size;
+  found.count = count;
 }
 
 /**
