@@ -68,29 +68,27 @@ export interface FractionalPoolOptions {
 /** The pooled images, and where windows begin, and the last ends, along rows and columns, int64. */
 export type FractionalPooled = [output: Tensor, rowPoolingSequence: Tensor, colPoolingSequence: Tensor];
 
-/** One element of each of the windows along an axis, and which of the windows are so long; the others have their last one again. */
-interface Layer {
-  readonly values: Tensor;
-  readonly inside: Tensor;
+/**
+ * The places of the first elements of windows along an axis, and those of the second ones, and so on: windows that are not so long have their last
+ * one again. `inside` tells which of these are so long.
+ */
+interface Layers {
+  readonly first: Tensor;
+  readonly more: readonly Tensor[];
+  readonly inside: (layer: number) => Tensor;
 }
 
-/** The first elements of the windows along an axis, then the second ones, and so on. */
-function layersOf(
-  x: Tensor,
-  axis: 1 | 2,
-  borders: Tensor,
-  overlapping: boolean,
-): readonly [first: Layer, ...more: Layer[]] {
-  const n = x.shape[axis] as number;
+function layersOf(n: number, borders: Tensor, overlapping: boolean): Layers {
   const windows = (borders.shape[0] as number) - 1;
   const longest = Math.floor(n / windows) + 1 + (overlapping ? 1 : 0);
-  const [from, until] = [borders.at(':-1'), borders.at('1:')];
+  const [first, until] = [borders.at(':-1'), borders.at('1:')];
   const last = overlapping ? until.minimum(BigInt(n - 1)) : until.sub(1n);
-  const layer = (i: number): Layer => {
-    const places = from.add(BigInt(i));
-    return { values: gather(x, places.minimum(last), axis), inside: places.lessEqual(last) };
+  const places = Array.from({ length: longest - 1 }, (_, i) => first.add(BigInt(i + 1)));
+  return {
+    first,
+    more: places.map((each) => each.minimum(last)),
+    inside: (layer) => (places[layer] as Tensor).lessEqual(last),
   };
-  return [layer(0), ...Array.from({ length: longest - 1 }, (_, i) => layer(i + 1))];
 }
 
 function pooled(
@@ -141,18 +139,23 @@ export function pooledBy(
   average: boolean,
 ): Tensor {
   const along = (y: Tensor, axis: 1 | 2): Tensor => {
-    const [first, ...more] = layersOf(y, axis, axis === 1 ? rows : columns, overlapping);
-    // The gradient goes to the first of equal ones, and what comes again changes nothing.
-    if (!average) return more.reduce((most, { values }) => most.maximum(values), first.values);
-    const shape = axis === 1 ? [1, -1, 1, 1] : [1, 1, -1, 1];
-    const sum = more.reduce(
-      (all, { values, inside }) => all.add(where(inside.reshape(shape), values, 0)),
-      first.values,
+    const { first, more, inside } = layersOf(
+      y.shape[axis] as number,
+      axis === 1 ? rows : columns,
+      overlapping,
     );
-    const count = [first, ...more]
-      .map(({ inside }) => inside.cast(x.dtype))
-      .reduce((all, one) => all.add(one));
-    return sum.div(count.reshape(shape));
+    const begun = gather(y, first, axis);
+    // The gradient goes to the first of equal ones, and what comes again changes nothing.
+    if (!average) return more.reduce((most, places) => most.maximum(gather(y, places, axis)), begun);
+    const shape = axis === 1 ? [1, -1, 1, 1] : [1, 1, -1, 1];
+    let sum = begun;
+    let count: Tensor | number = 1;
+    more.forEach((places, i) => {
+      const isInside = inside(i).reshape(shape);
+      sum = sum.add(where(isInside, gather(y, places, axis), 0));
+      count = isInside.cast(x.dtype).add(count);
+    });
+    return sum.div(count);
   };
   // Columns first: of equal largest values the first one counts, row by row.
   return along(along(x, 2), 1);
