@@ -56,10 +56,10 @@ template <class T> struct Product {
 };
 // These keep a NaN of either side, as the scalar operations do, without a branch, which could not be predicted.
 template <class T> struct Maximum {
-  static T apply(T a, T b) { return (a > b) | (a != a) ? a : b; }
+  static T apply(T a, T b) { return ((a > b) | (a != a)) ? a : b; }
 };
 template <class T> struct Minimum {
-  static T apply(T a, T b) { return (a < b) | (a != a) ? a : b; }
+  static T apply(T a, T b) { return ((a < b) | (a != a)) ? a : b; }
 };
 
 // So many rows of x, of so many elements, as one.
