@@ -14,6 +14,14 @@ import { declarations, pictures, prepare, values } from './testing/docs.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const pages = [
   'README',
+  'docs/tutorial/1-tensors',
+  'docs/tutorial/2-gradients',
+  'docs/tutorial/3-model',
+  'docs/tutorial/4-data',
+  'docs/tutorial/5-training',
+  'docs/tutorial/6-saving',
+  'docs/tutorial/7-serving',
+  'docs/tutorial/8-deploying',
   'docs/install',
   'docs/browser',
   'docs/autograph',
