@@ -320,6 +320,22 @@ def tables(captured):
 tables(False)
 tables(True)
 
+
+# ---- branches of other sizes
+
+def sizes(x):
+    y = tf.cond(tf.reduce_sum(x) > 0, lambda: x[:, :2], lambda: tf.concat([x, x], 1))
+    return {'y': y * 2.0, 'shape': tf.shape(y)}
+
+
+for lower in [True, False]:
+    kind = 'lowered' if lower else 'functions'
+    definition, signature = frozen(sizes, Spec([None, 3], name='x'), lower=lower)
+    for sign, x in [('up', np.abs(x3)), ('down', -np.abs(x3))]:
+        copy = type(definition)()
+        copy.CopyFrom(definition)
+        keep(f'sizes-{kind}-{sign}', copy, {'x': x}, signature)
+
 done = subprocess.run(['node', HERE / 'tfjs-run.mjs'], input=json.dumps(MODELS), capture_output=True, text=True)
 if done.returncode != 0:
     raise SystemExit(done.stderr)

@@ -449,6 +449,16 @@ class Counter extends tf.Module {
         [tf.constant(0, 'int32'), a],
       ),
     ),
+    sizes: tf.function({ inputSignature: [spec([null])] })((a) => {
+      const tape = new tf.GradientTape();
+      tape.watch(a);
+      const y = tf.cond(
+        a.sum().greater(0),
+        () => a.mul(a),
+        () => tf.concat([a, a.slice([0], [1])], 0),
+      );
+      return [y, tape.gradient(y, a)];
+    }),
     chosen: tf.function({ inputSignature: [spec([], 'int32'), spec([2])] })((i, a) =>
       tf.switchCase(i, [() => a, () => a.mul(10), () => a.add(object.v)]),
     ),
@@ -470,6 +480,8 @@ class Counter extends tf.Module {
     ['branch', tf.constant([1, 2, 3])],
     ['branch', tf.constant([-1, -2])],
     ['loop', tf.constant(4, 'int32'), x(3, 2)],
+    ['sizes', tf.constant([1, 2, 3])],
+    ['sizes', tf.constant([-1, -2])],
     ['chosen', tf.constant(2, 'int32'), tf.constant([1, 2])],
     ['chosen', tf.constant(9, 'int32'), tf.constant([1, 2])],
     ['array', x(4, 3)],

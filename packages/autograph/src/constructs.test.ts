@@ -147,6 +147,22 @@ test('objects say what a loop in a graph goes through', () => {
   ).toThrow('test:1:10: without end');
 });
 
+test('branches may leave tensors of other sizes, not loops', () => {
+  const f = graphOf(
+    '(x) => { let y = x, all = { n: 1 }; if (x.sum() > 0) { y = tf.concat([x, x], 0); all = { n: 2 }; } const z = x.sum() > 9 ? y : x; return [y, z, all.n]; }',
+  );
+  expect([[1, 2], [-1], [5, 6]].map((x) => values(f(constant(x))))).toEqual([
+    [[1, 2, 1, 2], [1, 2], 2],
+    [[-1], [-1], 1],
+    [[5, 6, 5, 6], [5, 6, 5, 6], 2],
+  ]);
+  expect(() =>
+    graphOf(
+      '(x) => { let y = x; while (x.sum() < 9) { if (x.sum() > 3) y = tf.concat([y, y], 0); x = x + 1; } return y; }',
+    )(constant([1, 2])),
+  ).toThrow('the variable y is float32 [2] before the loop and float32 [u0] after a turn of it');
+});
+
 test.each([
   [
     'dtype',

@@ -5,7 +5,7 @@ export { type GraphCallable, graphCallable, type MakeGraphCallable } from './com
 export { importGraphDef } from './compat/import-graph-def.ts';
 export * as compat from './compat/index.ts';
 export { gradients, hessians } from './compat/ops.ts';
-export { type Branch, caseOf, cond, condOfAnySizes, switchCase } from './control/cond.ts';
+export { type Branch, caseOf, cond, switchCase } from './control/cond.ts';
 export { type ControlDependencies, controlDependencies, group, noOp, tuple } from './control/effects.ts';
 export {
   foldl,

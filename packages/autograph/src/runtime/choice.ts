@@ -72,6 +72,7 @@ function choose(
     site,
     name: names[i],
     ways: ['in one branch', 'in the other'] as const,
+    anySizes: true,
   });
   const initial = [...before, false, false, false, undefined];
   const guess = (way: Way): readonly Kind[] =>

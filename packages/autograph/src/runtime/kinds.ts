@@ -79,13 +79,15 @@ export interface Naming {
   readonly name: string;
   /** Where the two values come from. */
   readonly ways: readonly [string, string];
+  /** Whether tensors of other sizes may come: branches have them, loops do not. */
+  readonly anySizes?: boolean;
 }
 
-function differs({ site, name, ways }: Naming, a: unknown, b: unknown): AutographError {
+function differs({ site, name, ways, anySizes }: Naming, a: unknown, b: unknown): AutographError {
   const rule =
     Array.isArray(a) && Array.isArray(b)
       ? 'both must be as long, as shapes are known in a graph: write to a tf.TensorArray of the largest size'
-      : `both must be of one dtype and shape${isGrowing(a, b, ways[0]) ? '; sizes that change from turn to turn are named by tf.autograph.experimental.setLoopOptions({ shapeInvariants: … })' : ''}`;
+      : `both must be of one dtype and ${anySizes === true ? 'rank' : 'shape'}${isGrowing(a, b, ways[0]) ? '; sizes that change from turn to turn are named by tf.autograph.experimental.setLoopOptions({ shapeInvariants: … })' : ''}`;
   return new AutographError(site, `${name} is ${show(a)} ${ways[0]} and ${show(b)} ${ways[1]}; ${rule}`);
 }
 
@@ -122,7 +124,8 @@ export function unified(a: unknown, b: unknown, naming: Naming, fresh = false): 
   }
   if ((x instanceof Tensor || isHostScalar(x)) && (y instanceof Tensor || isHostScalar(y))) {
     const model = x instanceof Tensor && m === undefined ? x : y instanceof Tensor ? y : (x as Tensor);
-    for (const other of [x, y]) if (!fits(other, model.dtype, model.shape)) throw differs(naming, a, b);
+    const open = naming.anySizes === true ? model.shape.map(() => null) : undefined;
+    for (const other of [x, y]) if (!fits(other, model.dtype, model.shape, open)) throw differs(naming, a, b);
     return { kind: 'leaf', dtype: model.dtype, shape: model.shape };
   }
   if (Array.isArray(a) && Array.isArray(b) && a.length === b.length) {

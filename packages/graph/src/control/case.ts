@@ -3,13 +3,17 @@ import { type Shape, type Tensor, type Variable, zeros } from '@eagre/core';
 import {
   type Attrs,
   context,
+  type Dims,
   dims,
+  equalDims,
   execute,
   type GradContext,
   hasGradient,
+  hintOf,
   identicalDims,
   isLate,
   showShape,
+  subDims,
   symbolicTensor,
   toShape,
 } from '@eagre/core/internal';
@@ -23,7 +27,6 @@ import {
   assignAll,
   checkRanks,
   lastValues,
-  mayAgree,
   sameRank,
   shareArguments,
   showValues,
@@ -46,8 +49,8 @@ export interface CaseAttrs extends Attrs {
   readonly variables: ReadonlyArray<Variable | undefined>;
   /** By branch: how many of the last outputs are what it draws. */
   readonly drawn: readonly number[];
-  /** Whether results may have other sizes in each branch: a run tells them. */
-  readonly anySizes?: boolean;
+  /** By result: the axes whose sizes are others in each branch. A run tells them. */
+  readonly open?: OpenAxes;
 }
 
 class CaseOp extends ControlOp {
@@ -65,10 +68,11 @@ class CaseOp extends ControlOp {
   }
 
   override isOpen(attrs: Attrs, output: number, axis: number): boolean {
-    const { branches, written, drawn, anySizes } = attrs as CaseAttrs;
+    const { branches, written, drawn, open = [] } = attrs as CaseAttrs;
     const sizes = branches.map((b) => dims(b.outputs[output])[axis]);
     const results = branches[0].outputs.length - written.length - drawn.reduce((a, b) => a + b, 0);
-    const isOpen = output < results ? anySizes === true : written[output - results]?.hasOneShape === false;
+    if (output < results && open[output]?.includes(axis) === true) return true;
+    const isOpen = written[output - results]?.hasOneShape === false;
     return (isOpen || sizes.some(isLate)) && !sizes.every((d) => identicalDims(d, sizes[0]));
   }
 
@@ -110,9 +114,9 @@ class CaseOp extends ControlOp {
   ): readonly Tensor[] {
     if (drawn.length === 0 || context.tracer === null)
       return super.interpret(inputs, attrs, interpreter, drawn);
-    const { branches, variables, anySizes } = attrs as CaseAttrs;
+    const { branches, variables, open } = attrs as CaseAttrs;
     const again: CaseAttrs = {
-      ...(anySizes === undefined ? {} : { anySizes }),
+      ...(open === undefined ? {} : { open }),
       branches: branches.map((branch, b) => {
         const count = branch.outputs.length - drawn.length;
         return replayed(branch, drawn, drawnValues(attrs as CaseAttrs, b), count);
@@ -136,6 +140,23 @@ function drawnValues({ branches, drawn }: CaseAttrs, branch: number): (GraphValu
   );
 }
 
+type OpenAxes = readonly (readonly number[])[];
+
+/** By result: the axes whose sizes are not the same in all branches of the call that is traced. The trace serves calls with the same ones only. */
+function openAxes(bodies: readonly TracedBody[]): OpenAxes {
+  const [{ outputs: first }] = bodies as [TracedBody, ...TracedBody[]];
+  return first.map((_, output) => {
+    const [own, ...others] = bodies.map(({ outputs }) => dims(outputs[output])) as [Dims, ...Dims[]];
+    return own.flatMap((size, axis) => {
+      const rest = others.map((other) => other[axis]);
+      // Late sizes are compared where they are told.
+      const known = [size, ...rest].some(isLate) ? [] : rest;
+      const alike = known.every((d) => hintOf(subDims(size, d)) === 0);
+      return alike && known.every((d) => equalDims(size, d)) ? [] : [axis];
+    });
+  });
+}
+
 /** One of two graphs runs: the first where a bool scalar is true. */
 export const ifOp: ControlOp = new CaseOp('If');
 /** One of several graphs runs, selected by an int32 scalar; the last one where it is out of range. */
@@ -146,7 +167,9 @@ function caseGradient(op: ControlOp, g: GradContext, dys: readonly (Tensor | nul
   const [selector, ...inputs] = g.inputs as readonly [Tensor, ...Tensor[]];
   const given = g.outputs.map((y, i) => dys[i] !== null && dys[i] !== undefined && hasGradient(y.dtype));
   const wanted = inputs.map((x, i) => hasGradient(x.dtype) && g.needs(i + 1));
-  const bodies = branches.map((branch) => gradientBody(branch, given, wanted, (i) => variables[i]));
+  const bodies = branches.map((branch) =>
+    gradientBody(branch, given, wanted, (i) => variables[i], g.outputs),
+  );
   const places = inputs.flatMap((_, i) => (bodies.some((b) => b.gradients[i] !== null) ? [i] : []));
   if (places.length === 0) return [];
   const drawn = g.outputs.slice(g.outputs.length - op.drawn(g.attrs));
@@ -183,15 +206,14 @@ function caseGradient(op: ControlOp, g: GradContext, dys: readonly (Tensor | nul
  * Adds a branch to the function that is being traced.
  * @param selector a bool scalar, which runs branch 0 where it is true and branch 1 where it is not; or an int32 scalar, which runs that
  *   branch, the last one where it is out of range.
- * @param branches return tensors of the same dtypes and shapes; they may read and change variables and call the host.
- * @param anySizes their sizes may differ: the rank alone is the same.
+ * @param branches return tensors of the same dtypes and ranks; they may read and change variables and call the host. Where their sizes
+ *   differ, a run tells that of the result.
  * @throws InvalidArgumentError when they do not.
  */
 export function tracedCase(
   name: 'If' | 'Case',
   selector: Tensor,
   branches: readonly (() => readonly Tensor[])[],
-  anySizes = false,
 ): readonly Tensor[] {
   if (selector.size !== 1 || selector.rank !== 0 || selector.dtype !== (name === 'If' ? 'bool' : 'int32')) {
     throw new InvalidArgumentError(
@@ -203,13 +225,14 @@ export function tracedCase(
   const [{ outputs: expected }] = bodies as [TracedBody, ...TracedBody[]];
   refuseStrings(expected, name);
   for (const [i, { outputs }] of bodies.entries()) {
-    if (!areAlike(outputs, expected, anySizes ? sameRank : mayAgree)) {
+    if (!areAlike(outputs, expected, sameRank)) {
       throw new InvalidArgumentError(
         `the branches return different tensors: ${showValues(expected)} from branch 0, ${showValues(outputs)} from branch ${i}`,
         name,
       );
     }
   }
+  const open = openAxes(bodies);
   const written = writtenBy(bodies);
   const last = bodies.map((body) => lastValues(body, written));
   checkRanks(
@@ -236,7 +259,7 @@ export function tracedCase(
     written,
     variables: written,
     drawn: drawn.map((list) => list.length),
-    ...(anySizes ? { anySizes } : {}),
+    ...(open.some((axes) => axes.length > 0) ? { open } : {}),
   };
   const results = execute(name === 'If' ? ifOp : caseOp, [selector, ...takenFromOutside(from)], attrs);
   assignAll(written, results.slice(expected.length, expected.length + written.length));

@@ -25,7 +25,7 @@ import {
   toGraph,
   unifyArrays,
 } from './nest.ts';
-import { mayAgree, sameRank } from './traced-body.ts';
+import { sameRank } from './traced-body.ts';
 
 /** Something that a branch does: it takes nothing, and gives tensors in arrays, maps and plain objects, or nothing. */
 export type Branch<R> = () => R;
@@ -36,8 +36,8 @@ export type Branch<R> = () => R;
  *     tf.cond(x.less(y), () => x.add(1), () => y.mul(2))
  *
  * Only that function runs, now or at each run of a traced function. While a function is traced both are traced, unless the predicate is
- * known, so host code in them runs then. Both return the same structure of the same dtypes and shapes: tensors, numbers, variables and
- * TensorArrays in arrays, maps and plain objects, or nothing.
+ * known, so host code in them runs then. Both return the same structure of the same dtypes and ranks: tensors, numbers, variables and
+ * TensorArrays in arrays, maps and plain objects, or nothing. Where their sizes differ, that of the result is known to a run only.
  * @throws InvalidArgumentError for a predicate that is not one bool; while tracing, for branches that do not return the same, with what both
  * return.
  */
@@ -56,19 +56,6 @@ export const cond: <A, B>(
   const branches = [trueFn, falseFn];
   return choose('If', predicate(pred, 'tf.cond'), ['trueFn', 'falseFn'], branches, 'tf.cond');
 }) as never;
-
-/**
- * `cond` for branches whose results may have other sizes, but no other ranks: behind it these are known to a run only.
- * @internal
- */
-export function condOfAnySizes(
-  pred: Tensor,
-  trueFn: Branch<readonly Tensor[]>,
-  falseFn: Branch<readonly Tensor[]>,
-): readonly Tensor[] {
-  const selector = predicate(pred, 'tf.cond');
-  return choose('If', selector, ['trueFn', 'falseFn'], [trueFn, falseFn], 'tf.cond', true) as Tensor[];
-}
 
 /**
  * What the branch of number `index` (int32 scalar) returns; without a `default`, the last one where there is none of that number.
@@ -216,9 +203,8 @@ function choose(
   names: readonly string[],
   branches: readonly Branch<unknown>[],
   op: string,
-  anySizes = false,
 ): unknown {
-  if (selector instanceof Tensor) return trace(name, selector, names, branches, op, anySizes);
+  if (selector instanceof Tensor) return trace(name, selector, names, branches, op);
   const at = typeof selector === 'boolean' ? (selector ? 0 : 1) : selector;
   const chosen = flatten((branches[at] ?? (branches.at(-1) as Branch<unknown>))(), op);
   return pack(chosen, chosen.leaves);
@@ -230,7 +216,6 @@ function trace(
   names: readonly string[],
   branches: readonly Branch<unknown>[],
   op: string,
-  anySizes = false,
 ): unknown {
   for (let attempt = 0; ; attempt++) {
     let first: Nest | null = null;
@@ -242,10 +227,10 @@ function trace(
         known = inGraph(nest);
         return toGraph(nest);
       }
-      const different = difference(first, nest, anySizes ? sameRank : mayAgree);
+      const different = difference(first, nest, sameRank);
       if (different !== null) {
         throw new InvalidArgumentError(
-          `all branches must return the same structure of the same dtypes and shapes, but ${different}.\n  ${names[0]} returns ${describe(first)}\n  ${names[i]} returns ${describe(nest)}`,
+          `all branches must return the same structure of the same dtypes and ranks, but ${different}.\n  ${names[0]} returns ${describe(first)}\n  ${names[i]} returns ${describe(nest)}`,
           op,
         );
       }
@@ -253,7 +238,7 @@ function trace(
       return toGraph(nest);
     };
     try {
-      const outputs = tracedCase(name, selector, branches.map(run), anySizes);
+      const outputs = tracedCase(name, selector, branches.map(run));
       if (first === null) throw new InternalError('no branch was traced', op);
       return pack(first, fromGraph(first, known, outputs));
     } catch (error) {

@@ -4,6 +4,7 @@ import '@eagre/backend-native';
 import { customGradient, GradientTape } from '@eagre/autodiff';
 import { listBackends } from '@eagre/backend';
 import {
+  booleanMask,
   constant,
   hostFunction,
   print,
@@ -144,6 +145,86 @@ describe.each(everywhere)('%s', (_, backend, wrap) => {
             ),
         );
       expect(run(f, [constant(12)], [constant(3)], [constant(-12)], [constant(-3)])).toEqual([2, 3, -2, 3]);
+    });
+
+    test('has branches of other sizes, one of several too', () => {
+      const f = (x: Tensor): Tensor =>
+        cond(
+          x.sum().greater(0),
+          () => x,
+          () => x.slice([0], [2]).neg(),
+        ).mul(2);
+      expect(run(f, [constant([1, 2, 3])], [constant([-1, -2, -3])], [constant([-1, -2])])).toEqual([
+        [2, 4, 6],
+        [2, 4],
+        [2, 4],
+      ]);
+      const g = (i: Tensor, x: Tensor): unknown =>
+        switchCase(i, [
+          () => ({ a: x, b: [1, x] }),
+          () => ({ a: x.slice([0, 0], [1, 2]), b: [2, x.transpose()] }),
+          () => ({ a: x.tile([2, 1]), b: [3, x] }),
+        ]);
+      const x = constant([
+        [1, 2],
+        [3, 4],
+      ]);
+      expect(run(g, [int(0), x], [int(1), x], [int(2), x])).toEqual([
+        { a: x.array(), b: [1, x.array()] },
+        { a: [[1, 2]], b: [2, x.transpose().array()] },
+        { a: x.tile([2, 1]).array(), b: [3, x.array()] },
+      ]);
+    });
+
+    test('has gradients where the sizes of branches differ, of second order too', () => {
+      const f = (x: Tensor): unknown => {
+        const outer = new GradientTape();
+        outer.watch(x);
+        const tape = new GradientTape();
+        tape.watch(x);
+        const y = cond(
+          x.sum().greater(0),
+          () => x.mul(x),
+          () => x.slice([0], [2]).mul(3),
+        );
+        const dx = tape.gradient(y.mul(y).sum(), x) as Tensor;
+        return [dx, outer.gradient(dx, x)];
+      };
+      // TensorFlow's.
+      expect(run(f, [constant([1, 2, 3])], [constant([-1, -2, -3])])).toEqual([
+        [
+          [4, 32, 108],
+          [12, 48, 108],
+        ],
+        [
+          [-18, -36, 0],
+          [18, 18, 0],
+        ],
+      ]);
+    });
+
+    test('has gradients where values tell the sizes of a branch', () => {
+      const f = (p: Tensor, x: Tensor): unknown => {
+        const tape = new GradientTape();
+        tape.watch(x);
+        const y = cond(
+          p,
+          () => booleanMask(x, x.greater(0)).mul(2),
+          () => x.mul(x),
+        );
+        return [y, tape.gradient(y, x)];
+      };
+      const x = constant([1, -2, 3]);
+      expect(run(f, [constant(true), x], [constant(false), x])).toEqual([
+        [
+          [2, 6],
+          [2, 0, 2],
+        ],
+        [
+          [1, 4, 9],
+          [2, -4, 6],
+        ],
+      ]);
     });
 
     test('takes a bool of one element', () => {
@@ -831,9 +912,9 @@ describe('while tracing', () => {
     expect(
       f(
         () => zeros([2]),
-        () => zeros([3]),
+        () => zeros([2, 1]),
       ),
-    ).toThrow(/the shapes \[2\] and \[3\]/);
+    ).toThrow(/the same dtypes and ranks, but the value has the shapes \[2\] and \[2, ?1\]/);
     expect(
       f(
         () => [1, 2],
@@ -852,6 +933,42 @@ describe('while tracing', () => {
         () => new TensorArray('float32', { size: 3 }),
       ),
     ).toThrow(/a TensorArray of 2 elements and one of 3/);
+  });
+
+  test('sizes are known where they are those of all branches', () => {
+    const f = tfFunction(
+      (p: Tensor, x: Tensor, y: Tensor) =>
+        cond(
+          p,
+          () => x,
+          () => y,
+        ),
+      {
+        inputSignature: [[], [null, 2, 3], [4, null, 3]].map(
+          (s, i) => new TensorSpec(s, i ? 'float32' : 'bool'),
+        ),
+      },
+    );
+    expect(f.getConcreteFunction().structuredOutputs).toMatchObject({ shape: [null, null, 3] });
+    const [x, y] = [zeros([5, 2, 3]), zeros([4, 1, 3])];
+    expect([true, false].map((p) => f(constant(p), x, y).shape)).toEqual([
+      [5, 2, 3],
+      [4, 1, 3],
+    ]);
+    let sizes: readonly number[] = [];
+    const g = tfFunction((p: Tensor, x: Tensor, y: Tensor) => {
+      const z = cond(
+        p,
+        () => x,
+        () => y,
+      );
+      sizes = z.shape;
+      return z.add(x);
+    });
+    expect(g(constant(false), zeros([2]), constant([1, 2])).array()).toEqual([1, 2]);
+    expect(sizes).toEqual([2]);
+    expect(g(constant(false), zeros([2]), constant([1])).array()).toEqual([1, 1]);
+    expect(() => g(constant(false), zeros([2]), constant([1, 2, 3]))).toThrow(/and \[2\] do not broadcast/);
   });
 
   test('only the branch of a known predicate is traced', () => {

@@ -1,7 +1,17 @@
 import { GradientTape } from '@eagre/autodiff';
 import { UnimplementedError } from '@eagre/backend';
-import { type Tensor, type Variable, zeros } from '@eagre/core';
-import { dims, hasGradient, someSymbol } from '@eagre/core/internal';
+import { pad, type Shape, slice, type Tensor, type Variable, zeros } from '@eagre/core';
+import {
+  type Dim,
+  dims,
+  hasGradient,
+  identicalDims,
+  isLate,
+  minDims,
+  someSymbol,
+  subDims,
+  toShape,
+} from '@eagre/core/internal';
 import { GraphInterpreter, tellRead } from '../function/interpret.ts';
 import type { Graph, GraphNode, GraphValue } from '../ir/graph.ts';
 import { sizesIn } from '../tracing/sizes-in-attributes.ts';
@@ -47,15 +57,17 @@ export function watchArguments(
  * Traces the gradient of a body.
  * @param given which outputs have a gradient.
  * @param wanted for which arguments one is wanted.
+ * @param results what the outputs are outside, where their sizes may be those of another body: the gradients that come in have these sizes.
  */
 export function gradientBody(
   body: Graph,
   given: readonly boolean[],
   wanted: readonly boolean[],
   changed: ChangedVariable,
+  results: readonly Tensor[] = [],
 ): GradientBody {
   const tracer = new FunctionTracer(`${body.name}_grad`, false);
-  const argument = ({ dtype, shape }: GraphValue | Tensor, name: string): Tensor =>
+  const argument = ({ dtype, shape }: Pick<GraphValue, 'dtype' | 'shape'>, name: string): Tensor =>
     tracer.argument(dtype, shape, name);
   return tracer.run(() => {
     const args = body.arguments.map((v) => argument(v, v.node.name));
@@ -64,18 +76,35 @@ export function gradientBody(
     const places = args.flatMap((_, i) => (wanted[i] === true ? [i] : []));
     const sources = watchArguments(tape, args, places, changed);
     const outputs = new GraphInterpreter(false, kept).run(body, args);
-    // Sizes that the body tells are those that it tells here.
     const dys = outputs.map((y, i) =>
-      given[i] === true && hasGradient(y.dtype) ? argument(y, `grad_${i}`) : null,
+      given[i] === true && hasGradient(y.dtype)
+        ? argument({ dtype: y.dtype, shape: shapeOutside(y, results[i]) }, `grad_${i}`)
+        : null,
     );
     const targets = outputs.filter((_, i) => dys[i] !== null);
     const found = tape.denseGradient(targets, sources, {
-      outputGradients: dys.filter((dy): dy is Tensor => dy !== null),
+      outputGradients: dys.flatMap((dy, i) => (dy === null ? [] : [inSizesOf(dy, outputs[i])])),
     }) as readonly (Tensor | null)[];
     let next = 0;
     const gradients = args.map((_, i) => (wanted[i] === true ? (found[next++] ?? null) : null));
     return { tracer, arguments: args, dys, gradients, kept };
   });
+}
+
+/** The sizes that come in for an output of a body: those of outside, but for what the body itself tells. */
+function shapeOutside(y: Tensor, outside: Tensor | undefined): Shape {
+  if (outside === undefined) return y.shape;
+  const sizes = dims(outside);
+  return toShape(dims(y).map((d, axis) => (isLate(d) ? d : (sizes[axis] as Dim))));
+}
+
+/** A gradient in the sizes of the body's output. They are its own wherever the body runs; elsewhere they only have to be possible. */
+function inSizesOf(dy: Tensor, y: Tensor): Tensor {
+  const [from, to] = [dims(dy), dims(y)];
+  if (from.every((d, axis) => identicalDims(d, to[axis] as Dim))) return dy;
+  const kept = from.map((d, axis) => minDims(d, to[axis] as Dim));
+  const part = slice(dy, new Array<number>(kept.length).fill(0), toShape(kept));
+  return pad(part, kept.map((d, axis) => [0, subDims(to[axis] as Dim, d)]) as [number, number][]);
 }
 
 /** A gradient, or zeros where there is none. */

@@ -1,7 +1,7 @@
 // What branches and loops share when they are traced.
 import { InternalError, UnimplementedError } from '@eagre/backend';
 import { type PartialShape, type Shape, type Tensor, Variable } from '@eagre/core';
-import { context, dimsOf, equalDims, isLate, sameShape, showShape } from '@eagre/core/internal';
+import { context, sameShape, showShape } from '@eagre/core/internal';
 import type { GraphValue } from '../ir/graph.ts';
 import { FunctionTracer } from '../tracing/tracer.ts';
 import type { Written } from './control-op.ts';
@@ -100,12 +100,7 @@ export function areAlike(
   return a.length === b.length && a.every((v, i) => v.dtype === b[i]?.dtype && agree(v.shape, b[i].shape, i));
 }
 
-/** Whether two shapes are equal but for sizes that depend on values. */
-export function mayAgree(a: Shape, b: Shape): boolean {
-  const [x, y] = [dimsOf(a), dimsOf(b)];
-  return x.length === y.length && x.every((d, i) => isLate(d) || isLate(y[i]) || equalDims(d, y[i]));
-}
-
+/** Whether two shapes are equal but for sizes. */
 export const sameRank = (a: Shape, b: Shape): boolean => a.length === b.length;
 
 /** `float32 [2,3], int32 []`, for messages. */

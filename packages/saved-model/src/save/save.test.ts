@@ -11,8 +11,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import '@eagre/backend-js';
 import '@eagre/backend-native';
+import { GradientTape } from '@eagre/autodiff';
 import {
   cast,
+  concat,
   constant,
   hostFunction,
   lookup,
@@ -302,6 +304,42 @@ describe('saved and loaded', () => {
       const [got, wanted] = [loaded['f'](...args), object.f(...args)];
       expect(got.z.array()).toEqual(wanted.z.array());
       expect(got.v.array()).toEqual(wanted.v.array());
+    }
+  });
+
+  test('branches of other sizes, and their gradient', async () => {
+    const f = tfFunction(
+      (a: Tensor) => {
+        const tape = new GradientTape();
+        tape.watch(a);
+        const y = cond(
+          a.sum().greater(0),
+          () => a.mul(a),
+          () => concat([a, a.slice([0], [1])], 0),
+        );
+        return [y, tape.gradient(y, a)];
+      },
+      { inputSignature: [spec([null])] },
+    );
+    let object: Record<string, unknown> = { f };
+    for (let generation = 0; generation < 2; generation++) {
+      const dir = fresh();
+      await save(object, dir);
+      object = await load(dir);
+      const calls = [
+        [1, 2, 3],
+        [-1, -2],
+      ].map((a) => (object['f'] as (a: Tensor) => Tensor[])(constant(a)).map((t) => t.array()));
+      expect(calls).toEqual([
+        [
+          [1, 4, 9],
+          [2, 4, 6],
+        ],
+        [
+          [-1, -2, -1],
+          [2, 1],
+        ],
+      ]);
     }
   });
 

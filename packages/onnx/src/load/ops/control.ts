@@ -15,7 +15,7 @@ import {
   zeros,
 } from '@eagre/core';
 import { context, type Dim, dims, equalDims, inInitScope, isLate } from '@eagre/core/internal';
-import { condOfAnySizes, TensorArray, whileLoop } from '@eagre/graph';
+import { cond, TensorArray, whileLoop } from '@eagre/graph';
 import { type Body, type NodeCall, type OpTable, Results, type Run, type Value } from '../node.ts';
 import { range, scalar } from './helpers.ts';
 
@@ -52,7 +52,7 @@ const branch: Run = (node) => {
     }
   };
   try {
-    return condOfAnySizes(pred, attempt(yes), attempt(no));
+    return cond(pred, attempt(yes), attempt(no));
   } catch (error) {
     if (failed === undefined) throw error;
     const other = failed.branch === yes ? no : yes;
