@@ -164,18 +164,33 @@ describe('models of TensorFlow.js', () => {
     });
   });
 
-  test('are written of models of Keras alone, and what is none is refused', async () => {
+  test('are graphs of what has no layers, and what is none is refused', async () => {
     const model = makeModel();
     await model.save(at('m.keras'));
     expect(await convert(at('m.keras'), at('web', 'model.json'))).toMatchObject({ to: 'tfjs-layers' });
     expectClose((await loadModel(at('web')))(x) as Tensor, model(x) as Tensor);
     await convert(at('m.keras'), at('saved'));
-    await expect(convert(at('saved'), at('web2', 'model.json'))).rejects.toThrow(
+    await expect(convert(at('saved'), at('z.json'), { to: 'tfjs-layers' })).rejects.toThrow(
       /a model without layers of Keras cannot become one of Keras/,
     );
-    await expect(convert(at('saved'), at('y.json'), { to: 'tfjs-graph' })).rejects.toThrow(
-      /cannot become a graph in a model.json of TensorFlow.js/,
-    );
+    const graphs = [at('graph', 'model.json'), at('of-keras', 'model.json'), at('of-onnx', 'model.json')];
+    expect(await convert(at('saved'), graphs[0] as string)).toEqual({
+      from: 'saved-model',
+      to: 'tfjs-graph',
+      arrays: null,
+    });
+    await convert(at('m.keras'), at('of-keras'), { to: 'tfjs-graph' });
+    await convert(at('m.keras'), at('m.onnx'));
+    expect(await convert(at('m.onnx'), graphs[2] as string)).toMatchObject({ to: 'tfjs-graph' });
+    for (const path of graphs) {
+      const serve = (await savedModel.load(path)).signatures['serving_default'] as unknown as {
+        (given: object): Record<string, Tensor>;
+        readonly structuredInputSignature: readonly [unknown, object];
+      };
+      const [name] = Object.keys(serve.structuredInputSignature[1]) as [string];
+      expectClose(Object.values(serve({ [name]: x }))[0] as Tensor, model(x) as Tensor);
+    }
+    await expect(convert(at('saved'), at('graph'), { to: 'tfjs-graph' })).rejects.toThrow(/is there already/);
     writeFileSync(at('x.json'), '{');
     await expect(convert(at('x.json'), at('y.onnx'))).rejects.toThrow(
       /x.json: the file: expected a model.json/,

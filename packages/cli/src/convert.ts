@@ -13,6 +13,7 @@ import {
   type Arrays,
   type Format,
   formats,
+  hasLayersFor,
   type Models,
   type WriteOptions,
   wayBetween,
@@ -120,7 +121,8 @@ function readerOf(path: string): Format {
 
 function writerOf(path: string, options: WriteOptions, reader: Format): Format {
   const found = formats.filter((format) => format.writes(path, options));
-  const fits = found.find((format) => wayBetween(reader, format) !== null) ?? found[0];
+  const possible = found.filter((format) => wayBetween(reader, format) !== null);
+  const fits = possible.find((format) => hasLayersFor(reader, format)) ?? possible[0] ?? found[0];
   if (fits !== undefined) return fits;
   throw new InvalidArgumentError(`the path ${path} stands for none of: ${titles()}; pass --to`, 'convert');
 }

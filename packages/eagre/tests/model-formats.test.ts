@@ -32,6 +32,12 @@ const ending = (end: string): string[] =>
 const onnxInfo = unzip(bytes('packages/onnx/golden/models.zip')).find(({ name }) => name === 'info.json');
 const onnxModels = JSON.parse(new TextDecoder().decode(onnxInfo?.bytes)) as { readonly models: object };
 
+/** The models that tools/interop/tfjs.mjs writes, by the names that it gives them. */
+const forTfjs = (kind: 'graph' | 'keras'): string[] =>
+  [...text('tools/interop/tfjs.mjs').matchAll(/^await (\w+)\(\s*'(\w+)'/gm)].flatMap(([, fn, name]) =>
+    fn === kind || (fn === 'keras' && name !== undefined) ? [name as string] : [],
+  );
+
 /** The models that a program of tools/interop saves, by the names that it gives them. */
 function interop(path: string): string[] {
   const found = text(path).matchAll(/(?:saved|exported)\(\s*'(\w+)'|^ {2}(\w+): new layers|^ {4}'(\w+)',$/gm);
@@ -68,6 +74,12 @@ const rows: readonly Row[] = [
     direction: 'read',
     models: golden('tfjs-graphs'),
     how: 'made by TensorFlow in the form of the converter; same results as in TensorFlow.js 4.22, also saved again as SavedModels (`packages/saved-model/src/load/graph-model.test.ts`)',
+  },
+  {
+    format: "TensorFlow.js's graph",
+    direction: 'written',
+    models: forTfjs('graph'),
+    how: 'functions and models of Keras, run by TensorFlow.js 4.22 (`pnpm interop tfjs`)',
   },
   {
     format: '`.keras`',

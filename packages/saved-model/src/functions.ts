@@ -60,13 +60,15 @@ export const loadGraphDef: NamedFunction<
  *     await tf.savedModel.save(module, 'exported', { signatures: module.predict });
  *
  * Functions are written in TensorFlow's ops, with sizes that may be any where their signature has null. The folder appears whole, in the
- * place of a SavedModel that was there.
+ * place of a SavedModel that was there. A path that ends in `.json` is that of a graph for TensorFlow.js: one signature, whose variables
+ * are constants, with files of weights beside it.
  * @param obj a module, a Keras model or layer, a function of `tf.function`, or an object that holds some. Attributes that begin with _ are
  * not looked at for functions, but for `__call__`.
  * @param options.signatures what servers call: a function, as `serving_default`, or several by name. It takes tensors, and returns one, a
  * list (`output_0`, …), or tensors by name.
  * @param options.options TensorFlow's options, such as other names for functions.
- * @throws (the promise) UnimplementedError for an op that TensorFlow has none for, with the node's name, before anything is written;
+ * @throws (the promise) UnimplementedError for an op that TensorFlow has none for, with the node's name, or TensorFlow.js, with its own,
+ * before anything is written;
  * InvalidArgumentError for what is nothing to save or no signature; FailedPreconditionError for a folder that holds other files, and for a
  * function that uses variables which are not part of the object.
  */

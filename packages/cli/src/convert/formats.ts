@@ -24,7 +24,13 @@ import {
   writeSafetensorsTensors,
 } from '@eagre/formats';
 import { encodeElements } from '@eagre/formats/internal';
-import { parseTfjsModel, readTfjsModel, readTfjsWeights, type TfjsModel } from '@eagre/formats/tensorflow-js';
+import {
+  parseTfjsModel,
+  readTfjsModel,
+  readTfjsWeights,
+  TFJS_MODEL_FILE,
+  type TfjsModel,
+} from '@eagre/formats/tensorflow-js';
 import { newestIn } from '../inspect/checkpoint.ts';
 import { tfjsFileAt } from '../inspect/tfjs.ts';
 import { type ArraySource, onlyArray, readAll, sourceOf } from './array-source.ts';
@@ -63,6 +69,8 @@ export interface Models {
   load(path: string): Promise<ModelSource>;
   /** Writes everything or nothing; of a format that is only read there is none. */
   readonly save?: (path: string, source: ModelSource) => Promise<void>;
+  /** Whether they are layers of Keras, and not functions. */
+  readonly ofLayers?: boolean;
 }
 
 /** One format: of arrays, of models, or of models whose weights can be read as arrays. */
@@ -191,7 +199,7 @@ const keras: Format = {
   writes: endsIn('.keras'),
   files: (path) => [path],
   arrays: { open: openWeights },
-  models: { load: loadKeras, save: saveKeras },
+  models: { load: loadKeras, save: saveKeras, ofLayers: true },
 };
 
 const kerasH5: Format = {
@@ -201,7 +209,7 @@ const kerasH5: Format = {
   writes: (path) => endsIn('.h5')(path) && !weightsH5.writes(path, {}),
   files: (path) => [path],
   arrays: { open: openWeights },
-  models: { load: loadKeras, save: saveKeras },
+  models: { load: loadKeras, save: saveKeras, ofLayers: true },
 };
 
 const onnx: Format = {
@@ -238,6 +246,9 @@ function tfjsKind(path: string): TfjsModel['kind'] | null {
 const isTfjsName = (path: string): boolean =>
   path.endsWith('.json') && !/\.(weights|index)\.json$/.test(path);
 
+/** The file of a graph: a path by itself, or in a folder. */
+const graphFile = (path: string): string => (isTfjsName(path) ? path : join(path, TFJS_MODEL_FILE));
+
 const tfjsLayers: Format = {
   name: 'tfjs-layers',
   title: 'a model of Keras in a model.json of TensorFlow.js',
@@ -245,17 +256,17 @@ const tfjsLayers: Format = {
   writes: isTfjsName,
   files: (path) => [path],
   arrays: { open: openWeights },
-  models: { load: loadKeras, save: saveKeras },
+  models: { load: loadKeras, save: saveKeras, ofLayers: true },
 };
 
 const tfjsGraph: Format = {
   name: 'tfjs-graph',
   title: 'a graph in a model.json of TensorFlow.js',
   reads: (path) => tfjsKind(path) === 'graph-model',
-  writes: () => false,
-  files: (path) => [path],
+  writes: isTfjsName,
+  files: (path) => [graphFile(path)],
   arrays: { open: openConstants },
-  models: { load: loadSavedModel },
+  models: { load: loadSavedModel, save: (path, source) => saveSavedModel(graphFile(path), source) },
 };
 
 /** All formats. The first that fits a path, and what is converted, is taken. */
@@ -273,6 +284,10 @@ export const formats: readonly Format[] = [
   tfjsGraph,
   checkpoint,
 ];
+
+/** Whether what is read has the layers that are written. */
+export const hasLayersFor = (from: Format, to: Format): boolean =>
+  to.models?.ofLayers !== true || from.models?.ofLayers === true;
 
 /** How one format becomes another: as models, or by their arrays. Null where it cannot. */
 export function wayBetween(from: Format, to: Format): 'models' | 'arrays' | null {

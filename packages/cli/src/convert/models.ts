@@ -97,8 +97,11 @@ export async function loadSavedModel(path: string): Promise<ModelSource> {
 }
 
 export async function saveSavedModel(path: string, source: ModelSource): Promise<void> {
-  if (source.kind === 'keras') return await source.model.export(path, { verbose: false });
   const { save } = await import('@eagre/saved-model');
+  if (source.kind === 'keras')
+    return path.endsWith('.json')
+      ? await save(source.model, path)
+      : await source.model.export(path, { verbose: false });
   const { Module } = await import('@eagre/core');
   // A module of both: signatures may use only what is inside of the object that is saved.
   const root = Object.assign(new Module(), { model: source.module, serve: source.serve });

@@ -223,7 +223,10 @@ function paddedArguments(args: readonly unknown[], { parameters }: ParameterList
 }
 
 /** The names of the tensors of a call: those of their specs, or of the arguments and what is inside of these. */
-function namedInputs(args: readonly unknown[], { parameters, rest }: ParameterList): WrittenTrace['inputs'] {
+export function namedInputs(
+  args: readonly unknown[],
+  { parameters, rest }: ParameterList,
+): WrittenTrace['inputs'] {
   const names = new Names();
   const found: { name: string; spec: TensorSpec }[] = [];
   tree.forEachLeaf(args, 'savedModel.save', (leaf, path) => {

@@ -42,6 +42,42 @@ export function signaturesOf(
   );
 }
 
+/**
+ * The one function of what is saved as a graph by itself.
+ * @throws InvalidArgumentError where there is none, or are several
+ */
+export function onlySignature(root: object, given: Signatures | null | undefined): ConcreteFunction {
+  const ofLoaded = (root as { readonly signatures?: unknown }).signatures;
+  const loaded = isPlain(ofLoaded) ? ofLoaded : undefined;
+  const wanted = given ?? loaded;
+  const all: readonly (readonly [string, unknown])[] =
+    wanted !== undefined && typeof wanted !== 'function' && isPlain(wanted)
+      ? Object.entries(wanted)
+      : wanted === undefined
+        ? [...signaturesOf(root, undefined)]
+        : [[SERVING_DEFAULT, wanted]];
+  const [name, fn] = (all.length === 1 ? all[0] : all.find(([key]) => key === SERVING_DEFAULT)) ?? [];
+  if (name === undefined || fn === undefined)
+    throw new InvalidArgumentError(
+      all.length === 0
+        ? 'a graph for TensorFlow.js is one function: give { signatures: fn }, a function of tf.function with an inputSignature'
+        : `a graph for TensorFlow.js has one signature, got ${all.map(([key]) => key).join(', ')}: give { signatures: fn }`,
+      OP,
+    );
+  // What is loaded is traced again: files of TensorFlow hold ops that TensorFlow.js lacks.
+  const traced = fn as { readonly getConcreteFunction?: () => unknown };
+  const trace =
+    importedOf(fn) !== null && typeof traced.getConcreteFunction === 'function'
+      ? traced.getConcreteFunction()
+      : fn;
+  const concrete = trace instanceof ConcreteFunction ? trace : concreteOf(trace, name);
+  if (concrete instanceof ConcreteFunction) return concrete;
+  throw new InvalidArgumentError(
+    `the signature '${name}' has no trace of its own: give { signatures: fn }`,
+    OP,
+  );
+}
+
 function defaultSignature(root: object): ReadonlyMap<string, SignatureTrace> {
   const own = (root as Partial<HasSignature>).defaultSaveSignature;
   if (typeof own === 'function') {
