@@ -178,4 +178,36 @@ await keras(
   tf.random.uniform([2, 6], { maxval: 10, dtype: 'int32' }).cast('float32'),
 );
 
+/** A model of Keras that is trained, saved, and trained on. */
+async function trained(name, optimizer, ...all) {
+  const model = sequential([3], ...all);
+  const [given, target] = [x(4, 3), x(4, 1)];
+  model.compile({ optimizer, loss: 'mse', metrics: ['mae'] });
+  const step = () => {
+    model.resetMetrics();
+    return model.trainOnBatch(given, target).loss;
+  };
+  step();
+  step();
+  const files = await filesOf(name, (path) => model.save(path));
+  const y = model(given);
+  const results = { 0: stored(y), 1: stored(tf.constant([step(), step(), step()])) };
+  models.push({ name, files, x: stored(given), target: stored(target), results });
+}
+const net = () => [
+  new layers.Dense(4, { activation: 'tanh' }),
+  new layers.Reshape([4, 1]),
+  new layers.Bidirectional(new layers.LSTM(2)),
+  new layers.Dense(1),
+];
+const { SGD, RMSprop } = tf.optimizers;
+await trained('sgd', 'sgd', ...net());
+await trained('momentum', new SGD(0.05, { momentum: 0.9 }), ...net());
+await trained('nesterov', new SGD(0.05, { momentum: 0.9, nesterov: true }), ...net());
+await trained('adam', 'adam', ...net(), new layers.LayerNormalization());
+await trained('rmsprop', 'rmsprop', ...net());
+await trained('rmspropMomentum', new RMSprop(0.01, { momentum: 0.5 }), ...net());
+// Of a centered one TensorFlow.js subtracts epsilon under the root, which is no number for small gradients.
+await trained('adagrad', 'adagrad', ...net());
+
 writeFileSync(join(folder, 'models.json'), JSON.stringify(models));

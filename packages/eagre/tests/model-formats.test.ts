@@ -33,7 +33,7 @@ const onnxInfo = unzip(bytes('packages/onnx/golden/models.zip')).find(({ name })
 const onnxModels = JSON.parse(new TextDecoder().decode(onnxInfo?.bytes)) as { readonly models: object };
 
 /** The models that tools/interop/tfjs.mjs writes, by the names that it gives them. */
-const forTfjs = (kind: 'graph' | 'keras'): string[] =>
+const forTfjs = (kind: 'graph' | 'trained'): string[] =>
   [...text('tools/interop/tfjs.mjs').matchAll(/^await (\w+)\(\s*'(\w+)'/gm)].flatMap(([, fn, name]) =>
     fn === kind || (fn === 'keras' && name !== undefined) ? [name as string] : [],
   );
@@ -110,6 +110,12 @@ const rows: readonly Row[] = [
     direction: 'read',
     models: tfjsLayers.models.map(({ name }) => name),
     how: 'made by TensorFlow.js 4.22, and by Keras 2 in the form of the converter; same predictions, and same losses of further training (`packages/layers/src/saving/tfjs-model.test.ts`)',
+  },
+  {
+    format: "TensorFlow.js's model of Keras",
+    direction: 'written',
+    models: forTfjs('trained'),
+    how: 'same predictions and, where the model was compiled, same losses of further training in TensorFlow.js 4.22 (`pnpm interop tfjs`)',
   },
   {
     format: 'ONNX',

@@ -10,6 +10,8 @@ const MOST_SHARD_BYTES = 4 * 2 ** 20;
 export interface TfjsArray {
   readonly name: string;
   readonly array: NDArrayOf<'float32' | 'int32' | 'bool'>;
+  /** What it is of; of the model unless given. */
+  readonly group?: 'optimizer';
 }
 
 /** The files of a model: `group1-shard1of2.bin`, …, and last the JSON, which names them. @param json what stands beside the list of weights */
@@ -24,7 +26,12 @@ export function encodeTfjsModel(
     const shard = bytes.subarray(i * MOST_SHARD_BYTES, (i + 1) * MOST_SHARD_BYTES);
     return [`group1-shard${i + 1}of${count}.bin`, shard] as const;
   });
-  const weights = arrays.map(({ name, array: { shape, dtype } }) => ({ name, shape, dtype }));
+  const weights = arrays.map(({ name, array: { shape, dtype }, group }) => ({
+    name,
+    shape,
+    dtype,
+    ...(group === undefined ? {} : { group }),
+  }));
   const weightsManifest = [{ paths: shards.map(([path]) => path), weights }];
   return [...shards, [name, new TextEncoder().encode(JSON.stringify({ ...json, weightsManifest }))]];
 }

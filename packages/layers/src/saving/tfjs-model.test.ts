@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { constant, EagreError, NotFoundError, type Tensor, UnimplementedError } from '@eagre/core';
+import { type OptimizerLike, RMSprop, SGD } from '@eagre/optimizers';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { Input, layers, loadModel, type Model, Sequential } from '../index.ts';
 
@@ -248,6 +249,83 @@ describe('models written for TensorFlow.js', () => {
     await expect(model.save(path)).rejects.toThrow(message);
     await expect(model.save(path)).rejects.toThrow(UnimplementedError);
     await expect(loadModel(path)).rejects.toThrow(NotFoundError);
+  });
+
+  const trainedBy = (optimizer: OptimizerLike): readonly [Model, () => number[]] => {
+    const model = new Sequential([
+      Input([3]),
+      new layers.Dense(4, { activation: 'tanh' }),
+      new layers.BatchNormalization(),
+      new layers.Dense(1),
+    ]);
+    model.compile({ optimizer, loss: 'mse', metrics: ['mae'] });
+    return [model, () => stepsOf(model)];
+  };
+  const given = constant([
+    [1, -2, 0.5],
+    [0.25, 3, -1],
+  ]);
+  const stepsOf = (model: Model): number[] =>
+    [0, 1, 2].map(() => {
+      model.resetMetrics();
+      return model.trainOnBatch(given, constant([[1], [-1]]))['loss'] as number;
+    });
+  test.each([
+    ['sgd', (): OptimizerLike => 'sgd', []],
+    ['momentum', (): OptimizerLike => new SGD(0.05, { momentum: 0.9, nesterov: true }), ['momentum']],
+    ['adam', (): OptimizerLike => 'adam', ['m', 'v']],
+    ['rmsprop', (): OptimizerLike => 'rmsprop', ['rms', 'momentum']],
+    [
+      'rmsprop, centered',
+      (): OptimizerLike => new RMSprop(0.01, { centered: true, momentum: 0.5 }),
+      ['rms', 'momentum', 'mg'],
+    ],
+    ['adagrad', (): OptimizerLike => 'adagrad', ['accumulator']],
+    ['adadelta', (): OptimizerLike => 'adadelta', ['accum_grad', 'accum_var']],
+  ] as const)('training goes on: %s', async (name, optimizer, kinds) => {
+    const [model, steps] = trainedBy(optimizer());
+    steps();
+    const path = join(folder, `state ${name}`, 'model.json');
+    await model.save(path);
+    const { weightsManifest } = JSON.parse(readFileSync(path, 'utf8')) as {
+      weightsManifest: [{ weights: { name: string; group?: string }[] }];
+    };
+    const kept = weightsManifest[0].weights.filter(({ group }) => group === 'optimizer');
+    const trained = weightsManifest[0].weights.filter(
+      ({ name, group }) => group === undefined && !name.includes('moving_'),
+    );
+    expect(kept.map((weight) => weight.name)).toEqual([
+      'iter',
+      ...kinds.flatMap((kind) => trained.map((weight) => `${weight.name}/${kind}`)),
+    ]);
+    const again = await loadModel(path);
+    expect(again.optimizer.iterations.item()).toBe(3);
+    const wanted = steps();
+    stepsOf(again).forEach((loss, i) => expect(loss).toBeCloseTo(wanted[i] as number, 5));
+  });
+
+  test('what it does not keep of an optimizer is left out, or refused', async () => {
+    const path = join(folder, 'no state', 'model.json');
+    const groupsOf = (): (string | undefined)[] =>
+      JSON.parse(readFileSync(path, 'utf8')).weightsManifest[0].weights.map(
+        ({ group }: { group?: string }) => group,
+      );
+    const [adamax, steps] = trainedBy('adamax');
+    steps();
+    await adamax.save(path);
+    expect(groupsOf()).not.toContain('optimizer');
+    await trainedBy('adam')[0].save(path);
+    expect(groupsOf()).not.toContain('optimizer');
+    const [model, train] = trainedBy('adam');
+    train();
+    await model.save(path, { includeOptimizer: false });
+    expect(groupsOf()).not.toContain('optimizer');
+    await expect(trainedBy(new SGD(0.1, { clipnorm: 1 }))[0].save(path)).rejects.toThrow(
+      /optimizers have no clipnorm, which is 1; save it with includeOptimizer: false/,
+    );
+    const [still, move] = trainedBy(new SGD(0, { momentum: 0.9 }));
+    move();
+    await expect(still.save(path)).rejects.toThrow(/momentum is kept without the learning rate/);
   });
 
   test('what it does not compile is refused, or left out', async () => {

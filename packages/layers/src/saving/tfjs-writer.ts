@@ -138,14 +138,22 @@ export function encodeTfjs(
   };
   const { compile_config: compiled, ...written } = serializedModel(model);
   const topology = { ...new Writer(refuse).layer(written), keras_version: '2.15.0', backend: 'tensorflow' };
-  const training =
-    includeOptimizer && model.compiled && isPlain(compiled) ? trainingOf(compiled as Config, refuse) : {};
+  const compiledWith =
+    includeOptimizer && model.compiled && isPlain(compiled) ? (compiled as Config) : undefined;
+  const training = compiledWith === undefined ? {} : trainingOf(compiledWith, refuse);
+  const weights = weightsOf(model, refuse);
+  const state =
+    compiledWith === undefined
+      ? []
+      : optimizerState(model, weights, compiledWith['optimizer'] as Config, refuse);
   return encodeTfjsModel(
     file,
     { format: 'layers-model', generatedBy: 'Eagre', convertedBy: null, modelTopology: topology, ...training },
-    weightsOf(model, refuse),
+    [...weights.map(({ name, variable }) => ({ name, array: arrayOf(variable) })), ...state],
   );
 }
+const arrayOf = (variable: Variable): NDArrayOf<'float32'> => variable.ndarray() as NDArrayOf<'float32'>;
+
 type Refuse = (what: string, instead?: string) => never;
 
 class Writer {
@@ -306,8 +314,8 @@ function unsaid(key: string, value: unknown): boolean {
 }
 
 /** The arrays by the names that TensorFlow.js gives them: those of layers, also of models inside. */
-function weightsOf(model: Model, refuse: Refuse): readonly TfjsArray[] {
-  const arrays: TfjsArray[] = [];
+function weightsOf(model: Model, refuse: Refuse): readonly Weight[] {
+  const found: Weight[] = [];
   const names = new Set<string>();
   const add = (name: string, variable: Variable): void => {
     if (names.has(name))
@@ -316,7 +324,7 @@ function weightsOf(model: Model, refuse: Refuse): readonly TfjsArray[] {
         'give layers, also those in models inside, names of their own',
       );
     names.add(name);
-    arrays.push({ name, array: variable.ndarray() as NDArrayOf<'float32'> });
+    found.push({ name, variable });
   };
   const visit = (of: Model): void => {
     if (ownVariables(of).length > 0) refuse(`'${of.name}' has weights outside of its layers`);
@@ -329,6 +337,61 @@ function weightsOf(model: Model, refuse: Refuse): readonly TfjsArray[] {
     }
   };
   visit(model);
+  return found;
+}
+interface Weight {
+  readonly name: string;
+  readonly variable: Variable;
+}
+
+/** What each optimizer remembers of a variable, in the order of the file. */
+const STATE: Readonly<Record<string, readonly string[]>> = {
+  SGD: ['momentum'],
+  Adam: ['m', 'v'],
+  RMSprop: ['rms', 'momentum', 'mg'],
+  Adagrad: ['accumulator'],
+  Adadelta: ['accum_grad', 'accum_var'],
+};
+
+/** What the optimizer remembers, which goes on from there: the number of steps, then a kind of arrays after the other. */
+function optimizerState(
+  model: Model,
+  weights: readonly Weight[],
+  { class_name: kind, config }: Config,
+  refuse: Refuse,
+): readonly TfjsArray[] {
+  const { optimizer } = model;
+  const steps = Number(optimizer.iterations.item());
+  const names = STATE[String(kind)];
+  // Before the first step there is nothing; of Adamax TensorFlow.js keeps nothing.
+  if (steps === 0 || names === undefined) return [];
+  const { learning_rate: rate, momentum } = config as Config;
+  const slots = [...(optimizer.trackableView().slots ?? [])];
+  const trained = new Set(model.trainableVariables);
+  const arrays: TfjsArray[] = [
+    { name: 'iter', array: { dtype: 'int32', shape: [], data: Int32Array.of(steps) }, group: 'optimizer' },
+  ];
+  for (const own of names) {
+    const isKept = slots.some(({ name }) => name === own);
+    // RMSprop has an array of momentum there in any case.
+    if (!isKept && !(kind === 'RMSprop' && own === 'momentum')) continue;
+    for (const { name, variable } of weights) {
+      if (!trained.has(variable)) continue;
+      const slot = slots.find((one) => one.variable === variable && one.name === own)?.slot;
+      const zeros = new Float32Array(variable.size);
+      let array: NDArrayOf<'float32'> =
+        slot === undefined ? { dtype: 'float32', shape: variable.shape, data: zeros } : arrayOf(slot);
+      if (kind === 'SGD' && Number(momentum) > 0) {
+        if (Number(rate) === 0)
+          refuse(
+            'momentum is kept without the learning rate there, which is 0',
+            'save it with includeOptimizer: false',
+          );
+        array = { ...array, data: array.data.map((value) => value / -Number(rate)) };
+      }
+      arrays.push({ name: `${name}/${own}`, array, group: 'optimizer' });
+    }
+  }
   return arrays;
 }
 
@@ -356,6 +419,10 @@ const OPTIMIZERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Adagrad: { learning_rate: 'learningRate', initial_accumulator_value: 'initialAccumulatorValue' },
   Adadelta: { learning_rate: 'learningRate', rho: 'rho', epsilon: 'epsilon' },
 };
+/** Options of Keras's optimizers, which change what they do unless they are null or false. */
+const UNKNOWN_OPTIONS = words(
+  'weight_decay clipnorm global_clipnorm clipvalue use_ema loss_scale_factor gradient_accumulation_steps amsgrad',
+);
 const LOSSES: Readonly<Record<string, string>> = {
   mse: 'mean_squared_error',
   mae: 'mean_absolute_error',
@@ -384,6 +451,12 @@ function trainingOf({ optimizer, loss, metrics }: Config, refuse: Refuse): Confi
   for (const [name, theirs] of Object.entries(names)) options[theirs] = own[name];
   if (typeof own['learning_rate'] !== 'number')
     return refuse("TensorFlow.js has no schedules of the optimizer's learning rate", without);
+  for (const option of UNKNOWN_OPTIONS)
+    if ((own[option] ?? false) !== false)
+      refuse(
+        `TensorFlow.js's optimizers have no ${option}, which is ${JSON.stringify(own[option])}`,
+        without,
+      );
   const hasMomentum = kind === 'SGD' && Number(own['momentum'] ?? 0) > 0;
   if (hasMomentum)
     Object.assign(options, { momentum: own['momentum'], useNesterov: own['nesterov'] === true });

@@ -132,7 +132,7 @@ test('convolutions of each channel by itself are an op of their own', async () =
   const f = tfFunction(
     (x: tf.Tensor) =>
       tf.nn
-        .depthwiseConv2d(x, filter, { strides: [1, 1, 1, 1], padding: 'SAME' })
+        .depthwiseConv2d(x, filter, { strides: [1, 1], padding: 'SAME' })
         .add([1, 2, 3, 4, 5, 6])
         .relu6(),
     {
@@ -215,12 +215,7 @@ describe('what TensorFlow.js cannot hold is refused, and nothing is written', ()
   test.each([
     [
       'ops that it lacks',
-      () =>
-        of((x) =>
-          [tf.math.digamma(x), x.cast('int32').bitwise, tf.math.lgamma(x)].filter(
-            (y) => y instanceof tf.Tensor,
-          ),
-        ),
+      () => of((x) => [tf.math.digamma(x), tf.math.lgamma(x), tf.math.erf(x)]),
       tf.UnimplementedError,
       /has no op Digamma, Lgamma;/,
     ],
