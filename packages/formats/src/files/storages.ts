@@ -3,7 +3,7 @@ import type { FileScheme, StoredFile } from './schemes.ts';
 import { missing, SourceError } from './source-error.ts';
 
 /** What stands behind `scheme://`. @throws SourceError for nothing */
-function pathOf(url: string): string {
+export function pathOf(url: string): string {
   const path = url.replace(/^[^:]*:\/\//, '');
   if (path === '' || path.includes('\0'))
     throw new SourceError(
@@ -31,7 +31,8 @@ function storageError(cause: unknown, url: string): unknown {
   return new SourceError('UNAVAILABLE', `${url}: the storage of the page failed: ${name}: ${message}`, cause);
 }
 
-async function guarded<T>(url: string, work: () => Promise<T>): Promise<T> {
+/** Runs `work` with what the storage throws as errors that say what to do. */
+export async function guarded<T>(url: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
@@ -41,7 +42,8 @@ async function guarded<T>(url: string, work: () => Promise<T>): Promise<T> {
 
 // ---- IndexedDB
 
-interface Request<T> {
+/** A request to a database. */
+export interface Request<T> {
   result: T;
   error: Error | null;
   onsuccess: (() => void) | null;
@@ -74,7 +76,8 @@ const FILES = 'files';
 /** Sizes and dates, so that a list reads no files. */
 const ABOUT = 'about';
 
-function settled<T>(request: Request<T>): Promise<T> {
+/** The result of a request. */
+export function settled<T>(request: Request<T>): Promise<T> {
   const promise = new Promise<T>((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error);
@@ -163,7 +166,8 @@ const indexeddb: FileScheme = {
 
 // ---- local storage
 
-interface Texts {
+/** The page's local storage. */
+export interface Texts {
   readonly length: number;
   key(i: number): string | null;
   getItem(key: string): string | null;
@@ -172,7 +176,8 @@ interface Texts {
 }
 const PREFIX = 'eagre-models/';
 
-function texts(url: string): Texts {
+/** The page's local storage. @throws SourceError where there is none */
+export function texts(url: string): Texts {
   let found: Texts | undefined;
   try {
     // Node has one that asks for a file.
@@ -377,4 +382,9 @@ const downloads: FileScheme = {
   },
 };
 
-export const storages: Readonly<Record<string, FileScheme>> = { indexeddb, localstorage, opfs, downloads };
+export const storages: Readonly<Record<'indexeddb' | 'localstorage' | 'opfs' | 'downloads', FileScheme>> = {
+  indexeddb,
+  localstorage,
+  opfs,
+  downloads,
+};

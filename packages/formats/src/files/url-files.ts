@@ -5,6 +5,7 @@ import { hasFiles } from './node.ts';
 import { type FetchOptions, type FileScheme, ownSchemes, type StoredFile, schemeOf } from './schemes.ts';
 import { missing, SourceError } from './source-error.ts';
 import { storages } from './storages.ts';
+import { sharedStorages } from './tfjs-storages.ts';
 
 export { SourceError } from './source-error.ts';
 
@@ -16,6 +17,7 @@ const httpOf = (scheme: string): FileScheme => ({
 });
 const BUILT_IN: Readonly<Record<string, FileScheme>> = {
   ...storages,
+  ...sharedStorages(storages),
   http: httpOf('http'),
   https: httpOf('https'),
 };
@@ -85,9 +87,12 @@ function pathsIn(bytes: Uint8Array, url: string): string[] {
   throw new SourceError('DATA_LOSS', `${url}: weightsManifest names files that are not beside it`);
 }
 
+/** What a `model.json` begins with, whatever its name. */
+const BRACE = 0x7b;
+
 /** The URLs of a model: one of TensorFlow.js has files beside it. */
 async function filesOf(url: string, bytes?: Uint8Array): Promise<string[]> {
-  if (!/\.json([?#]|$)/.test(url)) return [url];
+  if (!/\.json([?#]|$)/.test(url) && bytes?.[0] !== BRACE) return [url];
   const paths = pathsIn(bytes ?? (await readUrl(url)), url);
   // The one that names the others comes last.
   return [...paths.map((path) => tfjsWeightsPath(url, path)), url];

@@ -41,7 +41,7 @@ import type { ModelReading } from './model-config.ts';
 import { readError, writeError } from './read-error.ts';
 import { isModelPath, unbuilt } from './saving.ts';
 import { loadShards, saveShards } from './sharded-weights.ts';
-import { loadTfjsModel } from './tfjs-model.ts';
+import { loadTfjsModel, modelOfTfjs, readTfjsBytes } from './tfjs-model.ts';
 import { encodeTfjs } from './tfjs-writer.ts';
 
 /** Of `model.save` and `saveModel`. */
@@ -212,6 +212,8 @@ export async function loadModel(
   const file = typeof source === 'string' ? source : named;
   const reading: ModelReading = { file, customObjects, compile, safeMode };
   try {
+    if (typeof source !== 'string' && source[0] === BRACE)
+      return await modelOfTfjs(...(await readTfjsBytes(source, file)), reading);
     if (typeof source !== 'string')
       return isHdf5(source)
         ? await readHdf5(source, (root) => modelOfLegacy(root, reading), { file })
@@ -244,6 +246,8 @@ function tfjsModelAt(path: string): string | null {
   const file = join(path, TFJS_MODEL_FILE);
   return existsSync(file) && !existsSync(join(path, CONFIG)) ? file : null;
 }
+/** What a `model.json` begins with. */
+const BRACE = 0x7b;
 const HDF5_SIGNATURE = [0x89, 0x48, 0x44, 0x46];
 const isHdf5 = (bytes: Uint8Array): boolean => HDF5_SIGNATURE.every((byte, i) => bytes[i] === byte);
 

@@ -2,7 +2,7 @@
 import { DataLossError, InvalidArgumentError, type Variable } from '@eagre/core';
 import { isPlain } from '@eagre/core/internal';
 import type { NDArray, TensorValue } from '@eagre/formats';
-import { readTfjsModel, readTfjsWeights, type TfjsModel } from '@eagre/formats/tensorflow-js';
+import { parseTfjsModel, readTfjsModel, readTfjsWeights, type TfjsModel } from '@eagre/formats/tensorflow-js';
 import { ownVariables, withInner } from '../layer/inside.ts';
 import type { Layer } from '../layer/layer.ts';
 import { Model } from '../models/model.ts';
@@ -16,13 +16,20 @@ type Config = Readonly<Record<string, unknown>>;
 
 /** Reads the model of a `model.json`, with its weights, and compiled if it was. */
 export async function loadTfjsModel(path: string, reading: ModelReading): Promise<Model> {
-  const read = await readTfjsModel(path);
+  return modelOfTfjs(...(await withWeights(await readTfjsModel(path))), reading);
+}
+
+/** What the bytes of a `model.json` say, with the weights that lie beside it. */
+export const readTfjsBytes = (bytes: Uint8Array, file: string): ReturnType<typeof withWeights> =>
+  withWeights(parseTfjsModel(bytes, file));
+
+async function withWeights(read: TfjsModel): Promise<readonly [TfjsModel, ReadonlyMap<string, TensorValue>]> {
   if (read.kind !== 'layers-model')
     throw new InvalidArgumentError(
-      `${path} is a graph of TensorFlow: read it with tf.savedModel.load(path)`,
+      `${read.file} is a graph of TensorFlow: read it with tf.savedModel.load(path)`,
       'loadModel',
     );
-  return modelOfTfjs(read, await readTfjsWeights(read), reading);
+  return [read, await readTfjsWeights(read)];
 }
 
 /** The model of what is read. */
