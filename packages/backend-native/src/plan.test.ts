@@ -9,6 +9,7 @@ import {
   type Plan,
   type PlanTensor,
   type Storage,
+  useInterpreter,
 } from '@eagre/backend';
 import { jsBackend } from '@eagre/backend-js';
 import { describe, expect, it } from 'vitest';
@@ -276,6 +277,7 @@ describe.runIf(nativeBackend !== undefined)('native plans', () => {
       const results = [jsBackend, nativeBackend!].map((backend) => {
         const { plan, inputs, states } = randomPlan(backend, seed);
         const size = plan.bytes[plan.outputs[0]] / 4;
+        useInterpreter();
         const executable = backend.prepare(plan);
         return [1, 2].map(() => {
           const output = backend.allocator.allocate(size * 4);

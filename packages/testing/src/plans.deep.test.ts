@@ -17,7 +17,7 @@ const backends: [
   name: string,
   backend: Backend,
   prepare: (plan: Parameters<Backend['prepare']>[0]) => Executable,
-][] = [['js', jsBackend, (plan) => jsBackend.prepare(plan)]];
+][] = [['js', jsBackend, (plan) => interpretPlan(jsBackend, plan)]];
 const remote = remotes[0] as Backend;
 backends.push(['remote', remote, (plan) => remote.prepare(plan)]);
 const native = nativeBackend;

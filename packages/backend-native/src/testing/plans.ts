@@ -25,7 +25,7 @@ export type PlanBackend = [name: string, backend: Backend, prepare: (plan: Plan)
 /** The ways to run plans: a reference, native plans, and native kernels called one by one. */
 export function planBackends(reference: Backend): PlanBackend[] {
   const native = nativeBackend;
-  const ways: PlanBackend[] = [['js', reference, (plan) => reference.prepare(plan)]];
+  const ways: PlanBackend[] = [['js', reference, (plan) => interpretPlan(reference, plan)]];
   if (native !== undefined) {
     ways.push(['native', native, (plan) => native.prepare(plan)]);
     ways.push(['native kernels one by one', native, (plan) => interpretPlan(native, plan)]);

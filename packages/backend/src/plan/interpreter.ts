@@ -58,8 +58,6 @@ export function interpretPlan(
 export function useInterpreter(): void {
   setInterpreter(interpretPlan);
 }
-// Bundlers leave this out with the rest of the file.
-useInterpreter();
 
 class Interpreter implements Executable {
   readonly arenaBytes: number;

@@ -21,6 +21,7 @@ import {
   type ScalarValue,
   type Storage,
   type TypedArray,
+  useInterpreter,
 } from '@eagre/backend';
 import { planToString } from '../text.ts';
 
@@ -292,6 +293,7 @@ export class PlanBuilder {
     const { allocator } = backend;
     for (const state of this.#states) state.storage = filled(allocator, state.tensor, state.elements);
     const outputs = this.#outputs.map((tensor) => filled(allocator, tensor, []));
+    useInterpreter();
     const executable = backend.prepare(plan);
     executable.run(
       this.#inputs.map(({ tensor, elements }) => filled(allocator, tensor, elements)),
