@@ -5,6 +5,7 @@ import { parseAst } from 'rolldown/parseAst';
 import { emitDeclarations } from './tools/declarations.mjs';
 import { droppable } from './tools/droppable.mjs';
 import { lateNamespaces, lateProbe } from './tools/late-namespaces.mjs';
+import { groupsOfKernels, withKernels } from './tools/page-kernels.mjs';
 
 const name = basename(process.cwd());
 const filesIn = (file) =>
@@ -27,6 +28,8 @@ const entry = files(
   'tensorflow-js',
   ...(name === 'core' ? ['image'] : []),
 );
+// Its declarations alone: Node has them late.
+const kernelsOfPages = name === 'backend-js' ? files('kernels') : [];
 // Node has it in `here`.
 const codecsAlone = name === 'backend-wasm' ? files('codecs') : [];
 // Namespaces that Node loads late: modules of their own. Some are late in pages alone.
@@ -70,6 +73,21 @@ const namesOfWhole = {
 const unnamedFunctions = {
   name: 'unnamed-functions',
   renderChunk: (code) => ({ code: code.replace(/^__name\([\w$]+, "[a-z]\w*"\);\n/gm, ''), map: null }),
+};
+const hasPages = manifest.includes('"./dist/pages/');
+const kernelGroups = groupsOfKernels('../backend-js/src');
+/** In pages, who names a kernel brings it. */
+const kernelsInPages = {
+  name: 'kernels-in-pages',
+  transform(code, id) {
+    if (!id.endsWith('.ts') || id.includes('/node_modules/') || /^(backend|gpu-kernels)/.test(name))
+      return undefined;
+    const brought = withKernels(code, kernelGroups);
+    if (brought === undefined) return undefined;
+    if (!hasPages || !manifest.includes('"@eagre/backend-js"'))
+      throw new Error(`${id} names kernels: the package needs a form for pages, and @eagre/backend-js`);
+    return { code: brought, map: null };
+  },
 };
 /** Leaves out what declarations of ops have for tests alone, which run on sources: calls to try, where, and how exact results are. */
 const forTests = ['samples', 'domain', 'ulp'];
@@ -189,7 +207,7 @@ const lateByRuntime = {
 };
 const declarations = {
   name: 'declarations',
-  writeBundle: () => emitDeclarations('.', [...entry, ...codecsAlone]),
+  writeBundle: () => emitDeclarations('.', [...entry, ...codecsAlone, ...kernelsOfPages]),
 };
 
 // Classes say what they take when they are loaded, which keeps them in bundles. So those of core that few programs need are a module of
@@ -219,6 +237,7 @@ const output = {
 const packed = {
   ...options,
   plugins: [
+    !hasPages && kernelsInPages,
     withoutSamples,
     withoutIndentsOfKernels,
     isWhole && namesOfWhole,
@@ -268,7 +287,10 @@ const asWritten = {
     importer === undefined || source.startsWith('\0')
       ? undefined
       : {
-          id: isLate(source) ? '#late' : source.replace(/^(\..*)\.ts$/, '$1.js'),
+          // Other folders have such modules of their own.
+          id: isLate(source)
+            ? '#late'
+            : source.replace(/^(\..*\/late)\.ts$/, '$1-elsewhere.ts').replace(/^(\..*)\.ts$/, '$1.js'),
           external: 'relative',
         },
 };
@@ -331,6 +353,7 @@ const forPages = {
   ),
   plugins: [
     asWritten,
+    kernelsInPages,
     withoutSamples,
     withoutIndentsOfKernels,
     unnamedFunctions,
@@ -342,7 +365,6 @@ const forPages = {
   ],
   output: { ...output, dir: 'dist/pages', chunkFileNames: '[name].js' },
 };
-const hasPages = manifest.includes('"./dist/pages/');
 
 /** What Node has in another module of the package, which is loaded anyway: by itself for all others. */
 const alone = (input) => ({

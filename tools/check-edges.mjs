@@ -34,10 +34,11 @@ const permitted = {
   core: ['backend', 'backend-js', 'backend-native', 'backend-wasm'],
   autodiff: ['core', 'backend'],
   // Sessions save their variables.
-  compiler: ['backend'],
-  graph: ['core', 'autodiff', 'backend', 'compiler', 'formats', 'checkpoint'],
+  // Pages have the kernels in JavaScript that are named there (page-kernels.mjs).
+  compiler: ['backend', 'backend-js'],
+  graph: ['core', 'autodiff', 'backend', 'backend-js', 'compiler', 'formats', 'checkpoint'],
   autograph: ['graph', 'core', 'autodiff', 'backend'],
-  optimizers: ['core', 'autodiff', 'backend'],
+  optimizers: ['core', 'autodiff', 'backend', 'backend-js'],
   metrics: ['core', 'backend'],
   data: ['core', 'graph', 'formats', 'backend', 'backend-native', 'backend-wasm'],
   checkpoint: ['core', 'formats', 'backend'],

@@ -17,7 +17,7 @@ export const jsBackend: Backend = {
   description: 'plain JavaScript, 1 thread',
   allocator: new HostAllocator(),
   kernel(name, inputs) {
-    return takes(dtypesTaken(name), inputs) ? compute.kernels[name] : undefined;
+    return takes(dtypesTaken(name), inputs) ? compute.kernelOf(name) : undefined;
   },
   elementwise: (program) => compute.compileScalar(program),
   prepare: (plan, allocator) => interpretLater(jsBackend, plan, allocator),

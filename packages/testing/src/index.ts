@@ -12,6 +12,7 @@ export { browserPath, softwareGpuFlags } from './browser.ts';
 export { maxUlp } from './compare.ts';
 export { type Findings, fuzz, fuzzAsync, LONGEST_WORK_MS, SEED, workOf } from './fuzz.ts';
 export { checkGradients, type GradCheckOptions } from './grad-check.ts';
+export { kernelsOfOps } from './kernels-of-ops.ts';
 export { fuzzCalls, type Subject } from './mutations.ts';
 export { hasWasmModule, openPage, type Route, type TestPage } from './pages.ts';
 export { RemoteBackend, type RemoteOptions, remotes } from './remote.ts';

@@ -162,7 +162,7 @@ const fixedSource: DrawSource = {
 /* @__NO_SIDE_EFFECTS__ */
 function define(
   name: string,
-  kernel: 'RandomUniform' | 'RandomNormal' | 'TruncatedNormal' | 'RandomUniformInt',
+  { kernel }: { readonly kernel: 'RandomUniform' | 'RandomNormal' | 'TruncatedNormal' | 'RandomUniformInt' },
   attrs: readonly Attrs[],
 ): Distribution {
   const notDifferentiable = 'random numbers depend on no input';
@@ -193,22 +193,22 @@ function define(
 }
 
 /** Uniform random floats. */
-const uniformFloat: Distribution = define('RandomUniform', 'RandomUniform', [
+const uniformFloat: Distribution = define('RandomUniform', { kernel: 'RandomUniform' }, [
   { shape: [3, 5], dtype: 'float32', low: 0, high: 1 },
   { shape: [7], dtype: 'float64', low: -2, high: 3 },
 ]);
 /** Uniform random integers. */
-const uniformInt: Distribution = define('RandomUniformInt', 'RandomUniformInt', [
+const uniformInt: Distribution = define('RandomUniformInt', { kernel: 'RandomUniformInt' }, [
   { shape: [3, 5], dtype: 'int32', low: -4, high: 9 },
   { shape: [7], dtype: 'int64', low: 0, high: 1000 },
 ]);
 /** Normally distributed random floats. */
-const normalFloat: Distribution = define('RandomStandardNormal', 'RandomNormal', [
+const normalFloat: Distribution = define('RandomStandardNormal', { kernel: 'RandomNormal' }, [
   { shape: [3, 5], dtype: 'float32', mean: 0, stddev: 1 },
   { shape: [7], dtype: 'float64', mean: 2, stddev: 0.5 },
 ]);
 /** Normally distributed random floats, cut at two deviations. */
-const truncatedFloat: Distribution = define('TruncatedNormal', 'TruncatedNormal', [
+const truncatedFloat: Distribution = define('TruncatedNormal', { kernel: 'TruncatedNormal' }, [
   { shape: [3, 5], dtype: 'float32', mean: 0, stddev: 1 },
   { shape: [7], dtype: 'float64', mean: 2, stddev: 0.5 },
 ]);

@@ -28,7 +28,7 @@ export * from './scan.ts';
 export * from './statistics.ts';
 
 interface ReductionSpec {
-  readonly name: KernelName;
+  readonly kernel: KernelName;
   readonly dtypes: DTypeGroup;
   readonly input: (shape: Shape) => SampleInput;
   readonly grad?: GradFn;
@@ -38,11 +38,12 @@ interface ReductionSpec {
 function defineReduction({ input, ...spec }: ReductionSpec): Op {
   return defineOp({
     ...spec,
+    // TensorFlow calls them what their kernels are called.
+    name: spec.kernel,
     ulp: 16,
-    kernel: spec.name,
     kernelAttrs: (attrs) => ({ axes: axesOf(attrs) }),
     infer: ([x], attrs) => {
-      checkDType(x.dtype, spec.dtypes, 'x', spec.name);
+      checkDType(x.dtype, spec.dtypes, 'x', spec.kernel);
       return { dtype: x.dtype, shape: reducedShape(x.shape, axesOf(attrs), keepsDims(attrs)) };
     },
     samples: reductionSamples(input),
@@ -53,7 +54,7 @@ function defineReduction({ input, ...spec }: ReductionSpec): Op {
 
 /** The sum over axes. Integers wrap around; the sum of nothing is 0. */
 const sumOp: Op = defineReduction({
-  name: 'Sum',
+  kernel: 'Sum',
   dtypes: 'numeric',
   input: uniform,
   grad: (g, dy) => kept(dy, g).broadcastTo(g.x.shape),
@@ -79,7 +80,7 @@ opHooks.sumTo = (x, shape) => {
 
 /** The mean over axes. That of integers is truncated toward zero, as in TensorFlow; that of no floats is NaN. */
 const meanOp: Op = defineReduction({
-  name: 'Mean',
+  kernel: 'Mean',
   dtypes: 'numeric',
   input: uniform,
   grad: (g, dy) => {
@@ -95,7 +96,7 @@ export const mean: Reduction = defineReduced('mean', meanOp);
 
 /** The product over axes. Integers wrap around; the product of nothing is 1. */
 const prodOp: Op = defineReduction({
-  name: 'Prod',
+  kernel: 'Prod',
   dtypes: 'numeric',
   input: uniform,
   grad: (g, dy) => productGrad(g, dy),
@@ -145,7 +146,7 @@ const extremeGrad: GradFn = (g, dy) => {
 };
 /** The largest value over axes; NaN when one is. That of nothing is the lowest value of the dtype. */
 const maxOp: Op = defineReduction({
-  name: 'Max',
+  kernel: 'Max',
   dtypes: 'numeric',
   input: distinct,
   grad: extremeGrad,
@@ -154,7 +155,7 @@ const maxOp: Op = defineReduction({
 export const max: Reduction = defineReduced('max', maxOp);
 /** The smallest value over axes; NaN when one is. That of nothing is the highest value of the dtype. */
 const minOp: Op = defineReduction({
-  name: 'Min',
+  kernel: 'Min',
   dtypes: 'numeric',
   input: distinct,
   grad: extremeGrad,
@@ -168,16 +169,16 @@ const positionSamples = (): readonly Sample[] => [
   { inputs: [integers([2, 5, 3], 0, 3)], attrs: { axis: 1, dtype: 'int64' } },
 ];
 /* @__NO_SIDE_EFFECTS__ */
-function definePosition(name: 'ArgMax' | 'ArgMin'): Op {
+function definePosition({ kernel }: { readonly kernel: 'ArgMax' | 'ArgMin' }): Op {
   return defineOp({
-    name,
-    kernel: name,
+    name: kernel,
+    kernel,
     kernelAttrs: (attrs) => ({ axis: attrs.axis as number }),
     infer: ([x], attrs) => {
-      checkDType(x.dtype, 'numeric', 'x', name);
+      checkDType(x.dtype, 'numeric', 'x', kernel);
       const axis = attrs.axis as number;
       if (!differs(dims(x)[axis], 0))
-        throw new InvalidArgumentError(`axis ${axis} of shape [${x.shape}] is empty`, name);
+        throw new InvalidArgumentError(`axis ${axis} of shape [${x.shape}] is empty`, kernel);
       return { dtype: attrs.dtype as DType, shape: reducedShape(x.shape, [axis], false) };
     },
     notDifferentiable: 'the result is a position',
@@ -185,9 +186,9 @@ function definePosition(name: 'ArgMax' | 'ArgMin'): Op {
   });
 }
 /** The first position of the largest value along an axis; NaN is passed over. */
-const argMaxOp: Op = definePosition('ArgMax');
+const argMaxOp: Op = definePosition({ kernel: 'ArgMax' });
 /** The first position of the smallest value along an axis; NaN is passed over. */
-const argMinOp: Op = definePosition('ArgMin');
+const argMinOp: Op = definePosition({ kernel: 'ArgMin' });
 
 export interface PositionOptions<D extends 'int32' | 'int64' = 'int32' | 'int64'> {
   /** Of the result; int64 by default. */
@@ -229,7 +230,7 @@ export const argMin: PositionFunction = defineFunction<PositionCall>(
 
 /** Whether all bools over axes are true; true for none. */
 const allOp: Op = defineReduction({
-  name: 'All',
+  kernel: 'All',
   dtypes: 'bool',
   input: bools,
   notDifferentiable: 'the result is bool',
@@ -238,7 +239,7 @@ const allOp: Op = defineReduction({
 export const all: Reduction<Tensor<'bool'>> = defineReduced('all', allOp);
 /** Whether any bool over axes is true; false for none. */
 const anyOp: Op = defineReduction({
-  name: 'Any',
+  kernel: 'Any',
   dtypes: 'bool',
   input: bools,
   notDifferentiable: 'the result is bool',

@@ -1,0 +1,27 @@
+// All kernels, by the files that they are in. An index, without code of its own: pages have those groups that their ops bring (`bring.ts`).
+export { kernels as attention } from './attention.ts';
+export { kernels as batchnorm } from './batchnorm.ts';
+export { kernels as conv2d } from './conv2d.ts';
+export { kernels as eigen } from './eigen.ts';
+export { kernels as factors } from './factors.ts';
+export { kernels as fft } from './fft.ts';
+export { kernels as fill } from './fill.ts';
+export { kernels as gather } from './gather.ts';
+export { kernels as hashTexts } from './hash-texts.ts';
+export { kernels as layernorm } from './layernorm.ts';
+export { kernels as mapReduce } from './map-reduce.ts';
+export { kernels as matmul } from './matmul.ts';
+export { kernels as moments } from './moments.ts';
+export { kernels as moves } from './moves.ts';
+export { kernels as optimizers } from './optimizers.ts';
+export { kernels as philoxNumbers } from './philox-numbers.ts';
+export { kernels as pool2d } from './pool2d.ts';
+export { kernels as random } from './random.ts';
+export { kernels as reduce } from './reduce.ts';
+export { kernels as resize } from './resize.ts';
+export { kernels as rnn } from './rnn.ts';
+export { kernels as scan } from './scan.ts';
+export { kernels as softmax } from './softmax.ts';
+export { kernels as sort } from './sort.ts';
+export { kernels as specialFunction } from './special-function.ts';
+export { kernels as svd } from './svd.ts';
