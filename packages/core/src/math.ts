@@ -48,7 +48,7 @@ export {
   erfcinv,
   ndtri,
 } from './ops/elementwise/special-functions.ts';
-export { inTopK } from './ops/nn/parts.ts';
+export { inTopK } from './ops/nn/in-top-k.ts';
 export {
   type BincountOptions,
   bincount,

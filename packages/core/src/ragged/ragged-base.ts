@@ -4,7 +4,7 @@ import { integer } from '../arguments/argument-kinds.ts';
 import { shown } from '../arguments/checks.ts';
 import { CompositeTensor, type Printed } from '../composite/composite.ts';
 import { concat } from '../ops/array/join.ts';
-import { asString } from '../ops/strings/convert.ts';
+import { type Values, writer } from '../ops/strings/number-texts.ts';
 import { type Dim, isExpression, subDims } from '../shapes/dim.ts';
 import { dims, toShape } from '../shapes/dims.ts';
 import type { PartialShape } from '../shapes/shape.ts';
@@ -12,7 +12,7 @@ import { knownDim } from '../shapes/shape-env.ts';
 import { hostDims } from '../shapes/sizes.ts';
 import { constant } from '../tensor/constant.ts';
 import { type TensorLike, toTensor } from '../tensor/convert.ts';
-import type { NestedArray, Scalar, Tensor } from '../tensor/tensor.ts';
+import { hostValues, type NestedArray, type Scalar, type Tensor } from '../tensor/tensor.ts';
 import type { RaggedTensor } from './ragged-tensor.ts';
 import {
   countTo,
@@ -365,12 +365,17 @@ function listText(value: unknown): string {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
 }
 
+function numberTexts(flat: Tensor): readonly string[] {
+  const [values, write] = [hostValues(flat) as Values, writer(flat.dtype, {})];
+  return Array.from({ length: flat.size }, (_, i) => write(values, i));
+}
+
 /** Rows as `tf.print` shows them: elements as of `tf.strings.asString`, texts in quotes, and dots between both ends of long rows. */
 function raggedText(flat: Tensor, splits: readonly Tensor[], atEnds: number): string {
   const texts =
     flat.dtype === 'string'
       ? flat.strings().map((text) => `'${text.replace(/['\\]/g, '\\$&')}'`)
-      : asString(flat).strings();
+      : numberTexts(flat);
   const levels = splits.map((s) => knownIntegers(s) as number[]);
   const lengths = flat.shape.slice(1);
   const list = (begin: number, n: number, of: (i: number) => string): string => {

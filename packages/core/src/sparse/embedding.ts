@@ -6,7 +6,7 @@ import { checkOneOf, shown } from '../arguments/checks.ts';
 import { CompositeTensor } from '../composite/composite.ts';
 import { booleanMask, gather, unsortedSegmentSum } from '../ops/array/gather.ts';
 import { concat } from '../ops/array/join.ts';
-import { clipByNorm } from '../ops/reduce/statistics.ts';
+import { shortenedRows } from '../ops/nn/embedding.ts';
 import type { RaggedTensor } from '../ragged/ragged-tensor.ts';
 import { countTo, knownIntegers } from '../ragged/row-partition.ts';
 import { addDims, type Dim, mulDims } from '../shapes/dim.ts';
@@ -64,13 +64,6 @@ function weightsOf(given: unknown, ids: Tensor, dtype: Tensor['dtype'], op: stri
   if (typeof a === 'number' && typeof b === 'number' && a !== b)
     throw new InvalidArgumentError(`there are ${a} ids and ${b} weights`, op);
   return weights.cast(dtype);
-}
-
-/** Rows found for ids of a rank, of which longer ones are shortened to a norm. */
-export function shortenedRows(found: Tensor, maxNorm: TensorLike | null | undefined, rank: number): Tensor {
-  if (maxNorm === null || maxNorm === undefined) return found;
-  const axes = Array.from({ length: found.rank - rank }, (_, i) => rank + i);
-  return clipByNorm(found, maxNorm, axes);
 }
 
 function lookedUp(params: TensorLike, ids: Tensor, maxNorm: number | null): Tensor {

@@ -84,7 +84,6 @@ import {
   trainingOf,
 } from '../trainers/compile.ts';
 import type { FitData, Inputs } from '../trainers/data-adapter.ts';
-import { evaluate, predict } from '../trainers/evaluation.ts';
 import {
   markOwnFunctions,
   type PredictFunction,
@@ -92,6 +91,7 @@ import {
   type StepFunction,
   stepFunction,
 } from '../trainers/functions.ts';
+import { loops } from '../trainers/late.ts';
 import {
   predictOnBatch,
   type TestOnBatchOptions,
@@ -101,7 +101,6 @@ import {
   trainOnBatch,
   trainOptionNames,
 } from '../trainers/on-batch.ts';
-import { resetMetrics } from '../trainers/passes.ts';
 import {
   computeLoss,
   computeMetrics,
@@ -112,7 +111,6 @@ import {
   test,
   train,
 } from '../trainers/steps.ts';
-import { fit } from '../trainers/training.ts';
 import {
   batchOptionNames,
   type EvaluateOptions,
@@ -486,7 +484,7 @@ export class Model extends Layer {
   fit(x: FitData, y?: Targets | FitOptions | null, options?: FitOptions | null): Promise<History>;
   async fit(x: unknown, y?: Targets | FitOptions | null, options?: FitOptions | null): Promise<History> {
     tellIfBeingRead(this, 'fit');
-    return fit(this, x as FitData, y, options);
+    return loops.fit(this, x as FitData, y, options);
   }
   /** The loss and the metrics on examples. */
   evaluate(options: EvaluateOptions & ByName): Promise<Logs>;
@@ -497,7 +495,7 @@ export class Model extends Layer {
     options?: EvaluateOptions | null,
   ): Promise<Logs> {
     tellIfBeingRead(this, 'evaluate');
-    return evaluate(this, x as FitData, y, options);
+    return loops.evaluate(this, x as FitData, y, options);
   }
   /** The outputs for all examples, batch by batch; of a model of several outputs a list: `predict<Tensor[]>(x)`. */
   predict<T extends Tensors = Tensor>(options: PredictOptions & { readonly x: FitData }): Promise<NoInfer<T>>;
@@ -507,7 +505,7 @@ export class Model extends Layer {
     options?: PredictOptions | null,
   ): Promise<NoInfer<T>> {
     tellIfBeingRead(this, 'predict');
-    return (await predict(this, x as FitData, options ?? {})) as T;
+    return (await loops.predict(this, x as FitData, options ?? {})) as T;
   }
 
   /** One step on one batch, at once. @returns its loss and metrics */
@@ -572,7 +570,7 @@ export class Model extends Layer {
 
   /** Starts the loss and the metrics anew. */
   resetMetrics(): void {
-    resetMetrics(this);
+    for (const metric of this.metrics) metric.resetState();
   }
 
   /**

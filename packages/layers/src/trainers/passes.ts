@@ -158,7 +158,3 @@ export async function runStandalone(
     bar?.close();
   }
 }
-
-export function resetMetrics(model: Model): void {
-  for (const metric of model.metrics) metric.resetState();
-}

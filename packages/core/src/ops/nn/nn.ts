@@ -37,12 +37,14 @@ export {
   ctcGreedyDecoder,
 } from './ctc-decode.ts';
 export { ctcUniqueLabels } from './ctc-labels.ts';
+export { embeddingLookup } from './embedding.ts';
 export {
   type FractionalPooled,
   type FractionalPoolOptions,
   fractionalAvgPool,
   fractionalMaxPool,
 } from './fractional-pooling.ts';
+export { inTopK } from './in-top-k.ts';
 export { isotonicRegression } from './isotonic.ts';
 export {
   l2Loss,
@@ -72,7 +74,7 @@ export {
   weightedMoments,
 } from './more.ts';
 export { batchNormalization, fusedBatchNorm, layerNormalization, rmsNormalization } from './norm.ts';
-export { biasAdd, dropout, embeddingLookup, inTopK } from './parts.ts';
+export { biasAdd, dropout } from './parts.ts';
 export {
   avgPool,
   avgPool1d,

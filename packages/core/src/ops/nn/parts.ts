@@ -6,18 +6,13 @@ import { defineFunction, type NamedFunction } from '../../arguments/arguments.ts
 import { defineElementwise, execute1, type Op, pair } from '../../dispatch/op.ts';
 import { uniform } from '../../dispatch/samples.ts';
 import * as random from '../../random/random.ts';
-import type { Dim } from '../../shapes/dim.ts';
 import { dims, toShape } from '../../shapes/dims.ts';
 import { type PartialShape, show, showShape } from '../../shapes/shape.ts';
-import { differs, sizeValue } from '../../shapes/sizes.ts';
-import { shortenedRows } from '../../sparse/embedding.ts';
+import { differs } from '../../shapes/sizes.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
-import { gather } from '../array/gather.ts';
-import { toIndices } from '../array/moving.ts';
-import { expandDims, identity, reshape } from '../array/shaping.ts';
-import { where } from '../elementwise/select.ts';
+import { identity, reshape } from '../array/shaping.ts';
 import { noiseShapeOf } from './noise-shape.ts';
 
 /**
@@ -93,52 +88,5 @@ export const dropout: NamedFunction<
       ...(options.seed === undefined ? {} : { seed: options.seed }),
     });
     return execute1(dropoutOp, [t, noise], { rate });
-  },
-);
-
-/**
- * Rows of `params` at `ids` (int32 or int64): shape of ids, then that of a row.
- * Of ragged ids it is ragged as they are.
- * @param options.maxNorm the length to which longer rows are shortened.
- * @throws OutOfRangeError
- */
-export const embeddingLookup: NamedFunction<
-  [params: TensorLike, ids: TensorLike],
-  ['params', 'ids'],
-  { maxNorm?: TensorLike | null }
-> = /* @__PURE__ */ defineFunction(
-  'nn.embeddingLookup',
-  { params: kind.tensor, ids: kind.tensor },
-  { maxNorm: kind.tensor },
-  (params, ids, { maxNorm }) => {
-    const at = toIndices(ids, 'ids', 'GatherV2');
-    return shortenedRows(gather(params, at, 0), maxNorm, at.rank);
-  },
-);
-
-/** For each example whether the target class (int32 or int64 [n]) is among the k largest of its predictions [n, classes]. */
-export const inTopK: NamedFunction<
-  [targets: TensorLike, predictions: TensorLike, k: IntegerLike],
-  ['targets', 'predictions', 'k'],
-  unknown,
-  Tensor<'bool'>
-> = /* @__PURE__ */ defineFunction(
-  'nn.inTopK',
-  { targets: kind.tensor, predictions: kind.tensor, k: kind.integer },
-  {},
-  (targets, predictions, k: number) => {
-    const t = toIndices(targets, 'targets', 'InTopKV2');
-    const p = toTensor(predictions);
-    if (p.rank !== 2 || t.rank !== 1 || differs(dims(t)[0], dims(p)[0])) {
-      throw new InvalidArgumentError(
-        `targets ${showShape(t.shape)} and predictions ${showShape(p.shape)} must be [n] and [n, classes]`,
-        'InTopKV2',
-      );
-    }
-    // No class outside of the predictions is among the largest, and none is where a prediction is not finite.
-    const known = t.greaterEqual(0).logicalAnd(t.less(sizeValue(dims(p)[1] as Dim, t.dtype)));
-    const own = gather(p, expandDims(where(known, t, 0), -1), 1, { batchDims: 1 });
-    const among = p.greater(own).cast('int32').sum(-1).less(k);
-    return among.logicalAnd(p.isFinite().all(-1)).logicalAnd(known);
   },
 );
