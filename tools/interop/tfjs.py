@@ -1,7 +1,7 @@
 """Checks that TensorFlow.js loads the models that Eagre writes for it, and that they give the same there.
 
     pnpm build
-    EAGRE_TFJS=/tmp/tfjs python tools/interop/tfjs.py
+    EAGRE_TFJS=~/tfjs python tools/interop/tfjs.py
 
 EAGRE_TFJS is a folder in which `npm install @tensorflow/tfjs@4.22.0` has run; without it there is nothing to check.
 """
