@@ -171,7 +171,7 @@ function textsOf(code, options) {
   visit(parseAst(code, options).body);
   return texts;
 }
-/** Lines begin where they do: V8 reads each character, and one of twenty is a tab before a line. */
+/** Lines begin where they do: V8 reads each character, and one of twenty is a tab before a line. Which files they are of (`droppable` looks) is left out, too. */
 const withoutIndents = {
   name: 'without-indents',
   generateBundle(_, bundle) {
@@ -180,7 +180,9 @@ const withoutIndents = {
       // Texts of several lines stay as they are.
       const texts = textsOf(chunk.code).filter(({ value }) => value.raw.includes('\n'));
       const isText = (at) => texts.some(({ start, end }) => start <= at && at < end);
-      chunk.code = chunk.code.replace(/^\t+/gm, (tabs, at) => (isText(at) ? tabs : ''));
+      chunk.code = chunk.code.replace(/^(\t+|\/\/ (src\/\S+|\\0\S+)\n)/gm, (space, at) =>
+        isText(at) ? space : '',
+      );
     }
   },
 };
