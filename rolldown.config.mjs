@@ -171,7 +171,7 @@ function textsOf(code, options) {
   visit(parseAst(code, options).body);
   return texts;
 }
-/** Lines begin where they do: V8 reads each character, and one of twenty is a tab before a line. Which files they are of (`droppable` looks) is left out, too. */
+/** V8 reads each character: one of twenty is a tab before a line, and lines that name the source file (`droppable` has read them by then) are many, too. */
 const withoutIndents = {
   name: 'without-indents',
   generateBundle(_, bundle) {
