@@ -122,7 +122,14 @@ function isTraced(fn: (...xs: tf.Tensor[]) => unknown, inputs: readonly tf.Tenso
 }
 
 // Their samples fit together by sizes that no trace of unknown ones could know, or go one way or another by them.
-const SIZED = new Set(['MatMul', '_FusedMatMul', 'MatrixDiagPart', 'MatrixSetDiag', 'SegmentProdOfRows']);
+const SIZED = new Set([
+  'MatMul',
+  '_FusedMatMul',
+  'MatrixDiagPart',
+  'MatrixSetDiag',
+  'SegmentProd',
+  'SegmentProdOfRows',
+]);
 
 const DOMAINS = { '': 'ONNX', 'ai.onnx.ml': 'ONNX ML' } as const;
 

@@ -16,6 +16,7 @@ export {
   scan,
   vectorizedMap,
 } from './control/elements.ts';
+export { inSizesOf } from './control/gradient-body.ts';
 export type { Tensors, TensorsOf, Values } from './control/nest.ts';
 export { TensorArray, type TensorArrayOptions } from './control/tensor-array.ts';
 export { type LoopResult, type WhileLoopOptions, whileLoop } from './control/while-loop.ts';

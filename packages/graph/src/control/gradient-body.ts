@@ -98,8 +98,11 @@ function shapeOutside(y: Tensor, outside: Tensor | undefined): Shape {
   return toShape(dims(y).map((d, axis) => (isLate(d) ? d : (sizes[axis] as Dim))));
 }
 
-/** A gradient in the sizes of the body's output. They are its own wherever the body runs; elsewhere they only have to be possible. */
-function inSizesOf(dy: Tensor, y: Tensor): Tensor {
+/**
+ * A gradient in the sizes of the result of a branch. They are its own wherever the branch runs; elsewhere they only have to be possible.
+ * @internal
+ */
+export function inSizesOf(dy: Tensor, y: Tensor): Tensor {
   const [from, to] = [dims(dy), dims(y)];
   if (from.every((d, axis) => identicalDims(d, to[axis] as Dim))) return dy;
   const kept = from.map((d, axis) => minDims(d, to[axis] as Dim));

@@ -1,6 +1,8 @@
 // Gradients of ops for graphs that hold gradient ops.
 import { GradientTape } from '@eagre/autodiff';
 import type { Tensor } from '@eagre/core';
+import { dims } from '@eagre/core/internal';
+import { inSizesOf } from '@eagre/graph';
 
 /** The gradients of what `fn` computes from `inputs`, times `dy`; null for inputs that it does not depend on. */
 export function vjp(
@@ -22,5 +24,12 @@ export function vjps(
     tape.watch(inputs);
     return fn(...inputs);
   });
-  return tape.denseGradient(ys, inputs, { outputGradients: dys }) as (Tensor | null)[];
+  return tape.denseGradient(ys, inputs, {
+    outputGradients: dys.map((dy, i) => fitted(dy, ys[i] as Tensor)),
+  }) as (Tensor | null)[];
+}
+
+/** Behind branches of other sizes a run tells those of a gradient: it comes to a branch in the sizes of any. */
+function fitted(dy: Tensor, y: Tensor): Tensor {
+  return dy.rank === y.rank && dims(dy).some((size) => typeof size !== 'number') ? inSizesOf(dy, y) : dy;
 }
