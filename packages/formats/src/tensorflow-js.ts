@@ -1,6 +1,7 @@
 /** Files of TensorFlow.js, apart from the others: few programs read them, and an import takes as long as its source is to parse. */
 export { fromProtoJson, type Json, toProtoJson } from './protobuf/json-format.ts';
 export {
+  beginsAsJson,
   parseTfjsModel,
   readTfjsModel,
   readTfjsWeights,

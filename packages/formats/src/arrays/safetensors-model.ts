@@ -2,6 +2,7 @@
 import { type ErrorMaker, errorsFor, FormatError, quote, show } from '../errors.ts';
 import { nodeBuiltin } from '../files/node.ts';
 import { notRegular } from '../files/open-files.ts';
+import { isObject } from '../plain-object.ts';
 import { findDuplicateKey } from '../protobuf/json-keys.ts';
 import type { NDArray } from './ndarray.ts';
 import {
@@ -170,12 +171,12 @@ export function parseSafetensorsIndex(text: string, file?: string): SafetensorsI
   } catch (cause) {
     throw error('the index', 'JSON', cause instanceof Error ? cause.message : 'other text', cause);
   }
-  if (!isRecord(index)) throw error('the index', 'a JSON object', show(index));
+  if (!isObject(index)) throw error('the index', 'a JSON object', show(index));
   const duplicate = findDuplicateKey(text);
   if (duplicate !== undefined) throw error('the index', 'distinct keys', `${quote(duplicate)} twice`);
   const { weight_map: map, metadata = {} } = index;
-  if (!isRecord(map)) throw error('weight_map', 'an object of file names', show(map));
-  if (!isRecord(metadata)) throw error('metadata', 'an object', show(metadata));
+  if (!isObject(map)) throw error('weight_map', 'an object of file names', show(map));
+  if (!isObject(metadata)) throw error('metadata', 'an object', show(metadata));
   const files = new Map<string, string[]>();
   for (const [tensor, name] of Object.entries(map)) {
     if (!isFileName(name))
@@ -262,8 +263,4 @@ async function readExactly(
     at += bytesRead;
   }
   return bytes;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

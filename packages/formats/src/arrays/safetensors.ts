@@ -1,4 +1,5 @@
 import { type ErrorMaker, errorsFor, quote, show } from '../errors.ts';
+import { isObject } from '../plain-object.ts';
 import { findDuplicateKey } from '../protobuf/json-keys.ts';
 import { FILE_DTYPES } from './dtypes.ts';
 import { decodeElements, encodeElements, fileBytes, kindsBy } from './elements.ts';
@@ -262,7 +263,7 @@ function parseHeader(text: string, error: ErrorMaker): Record<string, unknown> {
   } catch (cause) {
     throw error('header', 'JSON', cause instanceof Error ? cause.message : 'other text', cause);
   }
-  if (!isRecord(header)) throw error('header', 'a JSON object', text.trimStart().slice(0, 20));
+  if (!isObject(header)) throw error('header', 'a JSON object', text.trimStart().slice(0, 20));
   const duplicate = findDuplicateKey(text);
   if (duplicate !== undefined) throw error('header', 'distinct keys', `${quote(duplicate)} twice`);
   return header;
@@ -276,7 +277,7 @@ function parseEntry(
   error: ErrorMaker,
 ): SafetensorsEntry {
   const where = `tensor ${quote(name)}`;
-  if (!isRecord(info)) throw error(`${where}: description`, 'an object', show(info));
+  if (!isObject(info)) throw error(`${where}: description`, 'an object', show(info));
   const { dtype, shape, data_offsets: offsets } = info;
   if (typeof dtype !== 'string' || !Object.hasOwn(BITS, dtype)) {
     throw error(`${where}: dtype`, Object.keys(BITS).join(', '), show(dtype));
@@ -329,7 +330,7 @@ function checkCoverage(
 }
 
 function checkMetadata(error: ErrorMaker, metadata: unknown): Record<string, string> {
-  if (!isRecord(metadata)) throw error(METADATA, 'an object of strings', show(metadata));
+  if (!isObject(metadata)) throw error(METADATA, 'an object of strings', show(metadata));
   for (const [key, value] of Object.entries(metadata)) {
     if (typeof value !== 'string') throw error(`${METADATA} ${quote(key)}`, 'a string', show(value));
     checkText(error, METADATA, key);
@@ -341,10 +342,6 @@ function checkMetadata(error: ErrorMaker, metadata: unknown): Record<string, str
 /** A lone surrogate has no UTF-8 form, so other readers refuse the file. */
 function checkText(error: ErrorMaker, where: string, text: string): void {
   if (/\p{Surrogate}/u.test(text)) throw error(where, 'well-formed Unicode', quote(text));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isNumbers(value: unknown): value is number[] {

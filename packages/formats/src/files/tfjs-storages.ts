@@ -1,4 +1,5 @@
 // Models that TensorFlow.js has kept in a page, as files: a model.json and the bytes of its weights, under the model's name and in a folder of it.
+import { isObject } from '../plain-object.ts';
 import type { FileScheme, StoredFile } from './schemes.ts';
 import { missing, SourceError } from './source-error.ts';
 import { guarded, pathOf, type Request, settled, texts } from './storages.ts';
@@ -36,9 +37,6 @@ const PARTS = [
 
 const partsOf = (artifacts: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(PARTS.flatMap((part) => (artifacts[part] == null ? [] : [[part, artifacts[part]]])));
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const lost = (url: string, what: string, cause?: unknown): SourceError =>
   new SourceError('DATA_LOSS', `${url}: what TensorFlow.js has kept there has no ${what}`, cause);

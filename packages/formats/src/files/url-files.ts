@@ -1,5 +1,5 @@
 // The files of URLs, by their schemes, and of `File` objects. Loaded when the first one is read or written.
-import { tfjsWeightsPath } from '../tensorflow-js/model-json.ts';
+import { beginsAsJson, tfjsWeightsPath } from '../tensorflow-js/model-json.ts';
 import { checkIntegrity, fileName, listHttp, readHttp, removeHttp, writeHttp } from './http.ts';
 import { hasFiles } from './node.ts';
 import { type FetchOptions, type FileScheme, ownSchemes, type StoredFile, schemeOf } from './schemes.ts';
@@ -87,12 +87,9 @@ function pathsIn(bytes: Uint8Array, url: string): string[] {
   throw new SourceError('DATA_LOSS', `${url}: weightsManifest names files that are not beside it`);
 }
 
-/** What a `model.json` begins with, whatever its name. */
-const BRACE = 0x7b;
-
 /** The URLs of a model: one of TensorFlow.js has files beside it. */
 async function filesOf(url: string, bytes?: Uint8Array): Promise<string[]> {
-  if (!/\.json([?#]|$)/.test(url) && bytes?.[0] !== BRACE) return [url];
+  if (!/\.json([?#]|$)/.test(url) && !beginsAsJson(bytes)) return [url];
   const paths = pathsIn(bytes ?? (await readUrl(url)), url);
   // The one that names the others comes last.
   return [...paths.map((path) => tfjsWeightsPath(url, path)), url];

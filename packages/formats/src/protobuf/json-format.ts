@@ -1,5 +1,6 @@
 // Messages as JSON, in protobuf's own form of it: integers of 64 bits as texts, bytes in base64, data types by their names.
 import { type ErrorMaker, errorsFor, quote, show } from '../errors.ts';
+import { isObject } from '../plain-object.ts';
 import { DEEPEST, type JsonField, type JsonKind, type MessageType } from './protobuf.ts';
 
 /** What JSON can hold. */
@@ -60,7 +61,7 @@ function messageOf(
   error: ErrorMaker,
 ): never {
   if (depth > DEEPEST) throw error(at.slice(-60), `at most ${DEEPEST} levels`);
-  if (!isRecord(value)) throw error(at, 'an object', show(value));
+  if (!isObject(value)) throw error(at, 'an object', show(value));
   const table = fieldsOf(type);
   const result: Record<string, unknown> = {};
   for (const [name, item] of Object.entries(value)) {
@@ -84,13 +85,13 @@ function fieldOf(field: JsonField, value: unknown, at: string, depth: number, er
       if (!Array.isArray(value)) throw error(at, 'an array', show(value));
       return value.map((item, i) => one(item, `${at}[${i}]`));
     case 'entries':
-      if (!isRecord(value)) throw error(at, 'an object', show(value));
+      if (!isObject(value)) throw error(at, 'an object', show(value));
       return Object.entries(value).map(([key, item]) => {
         const entry = { key: integerOf(key, at, false, error), value: item };
         return one(entry, `${at}[${quote(key)}]`);
       });
     default:
-      if (!isRecord(value)) throw error(at, 'an object', show(value));
+      if (!isObject(value)) throw error(at, 'an object', show(value));
       return new Map(
         Object.entries(value).map(([key, item]) => [key, one(item, `${at}[${quote(key)}]`)] as const),
       );
@@ -163,10 +164,6 @@ function dataTypeOf(value: unknown, at: string, error: ErrorMaker): number {
   const number = DATA_TYPES.indexOf(isReference ? text.slice(0, -'_REF'.length) : text);
   if (number < 0) throw error(at, 'the name of a data type, such as DT_FLOAT', show(value));
   return isReference ? number + REFERENCE : number;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** A message as JSON. */

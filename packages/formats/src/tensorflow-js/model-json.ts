@@ -1,6 +1,7 @@
 // The files of TensorFlow.js: `model.json` with what a model is, and beside it the bytes of its weights.
 import { errorsFor, show } from '../errors.ts';
 import { isUrl, readFileBytes } from '../files/files.ts';
+import { isObject } from '../plain-object.ts';
 import type { TensorValue } from '../tensorflow/data-types.ts';
 import { decodeWeightGroup, FORMAT, parseWeightsManifest, type TfjsWeightGroup } from './weights.ts';
 
@@ -28,8 +29,8 @@ export interface TfjsModel {
   readonly convertedBy: string | undefined;
 }
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Whether bytes, whatever their name, may be those of a `model.json`: they begin with a brace. */
+export const beginsAsJson = (bytes: Uint8Array | undefined): boolean => bytes?.[0] === 0x7b;
 
 /** Reads the text of a `model.json`. @throws FormatError for what is none */
 export function parseTfjsModel(bytes: Uint8Array, file: string): TfjsModel {

@@ -3,6 +3,7 @@ import { decodeElements, elementBytes } from '../arrays/elements.ts';
 import { elementCount, type NDArray } from '../arrays/ndarray.ts';
 import { joined } from '../bytes.ts';
 import { type ErrorMaker, errorsFor, quote, show } from '../errors.ts';
+import { isObject } from '../plain-object.ts';
 import type { TensorValue } from '../tensorflow/data-types.ts';
 
 export const FORMAT = 'TensorFlow.js model';
@@ -36,9 +37,6 @@ export interface TfjsWeightGroup {
 }
 
 /** The names are those of the file, so they are no keys of objects here. */
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** The list of weights in JSON. @throws FormatError for what is none, with its place */
 export function parseWeightsManifest(value: unknown, file: string): readonly TfjsWeightGroup[] {
   const error = errorsFor(FORMAT, file);
@@ -46,7 +44,7 @@ export function parseWeightsManifest(value: unknown, file: string): readonly Tfj
   const names = new Set<string>();
   return value.map((group: unknown, i) => {
     const at = `weightsManifest[${i}]`;
-    if (!isRecord(group)) throw error(at, 'an object', show(group));
+    if (!isObject(group)) throw error(at, 'an object', show(group));
     const { paths, weights } = group;
     if (!Array.isArray(paths)) throw error(`${at}.paths`, 'an array of names of files', show(paths));
     for (const path of paths)
@@ -73,7 +71,7 @@ function isInside(path: unknown): path is string {
 }
 
 function parseWeight(value: unknown, at: string, error: ErrorMaker): TfjsWeight {
-  if (!isRecord(value)) throw error(at, 'an object', show(value));
+  if (!isObject(value)) throw error(at, 'an object', show(value));
   const { name, shape, dtype, quantization, group } = value;
   if (typeof name !== 'string') throw error(`${at}.name`, 'text', show(name));
   const where = `weight ${quote(name)}`;
@@ -97,7 +95,7 @@ function parseQuantization(
   where: string,
   error: ErrorMaker,
 ): TfjsQuantization {
-  if (!isRecord(value)) throw error(`${where}: quantization`, 'an object', show(value));
+  if (!isObject(value)) throw error(`${where}: quantization`, 'an object', show(value));
   const { dtype: stored, scale, min } = value;
   const at = `${where}: quantization`;
   if (stored === 'float16') {

@@ -21,7 +21,7 @@ import {
   replaceFolder,
   restoreFolder,
 } from '@eagre/formats/internal';
-import { TFJS_MODEL_FILE } from '@eagre/formats/tensorflow-js';
+import { beginsAsJson, TFJS_MODEL_FILE } from '@eagre/formats/tensorflow-js';
 import type { Layer } from '../layer/layer.ts';
 import { Model } from '../models/model.ts';
 import {
@@ -212,7 +212,7 @@ export async function loadModel(
   const file = typeof source === 'string' ? source : named;
   const reading: ModelReading = { file, customObjects, compile, safeMode };
   try {
-    if (typeof source !== 'string' && source[0] === BRACE)
+    if (typeof source !== 'string' && beginsAsJson(source))
       return await modelOfTfjs(...(await readTfjsBytes(source, file)), reading);
     if (typeof source !== 'string')
       return isHdf5(source)
@@ -246,8 +246,6 @@ function tfjsModelAt(path: string): string | null {
   const file = join(path, TFJS_MODEL_FILE);
   return existsSync(file) && !existsSync(join(path, CONFIG)) ? file : null;
 }
-/** What a `model.json` begins with. */
-const BRACE = 0x7b;
 const HDF5_SIGNATURE = [0x89, 0x48, 0x44, 0x46];
 const isHdf5 = (bytes: Uint8Array): boolean => HDF5_SIGNATURE.every((byte, i) => bytes[i] === byte);
 

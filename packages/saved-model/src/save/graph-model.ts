@@ -9,7 +9,7 @@ import { type Capture, compositionOf, Library, Names, signatureOfOp } from '@eag
 import { namedInputs } from './functions.ts';
 import { fused } from './fused.ts';
 import { parametersOf } from './parameters.ts';
-import { outputNames } from './signatures.ts';
+import { outputNames, SERVING_DEFAULT } from './signatures.ts';
 import { shapeProto, typeOf } from './structured-value.ts';
 
 type AttrValue = tensorflow.AttrValue;
@@ -87,24 +87,24 @@ export function encodeGraphModel(
   const library = new Library({}, { compose: compositionOf, customGradients: false });
   const captures = library.add(MAIN, graph, { arguments: inputs.map(({ name }) => name) });
   const writer = new GraphModelWriter(library.functions());
-  const keys = outputNames(structuredOutputs, 'serving_default').map(({ name }) => name);
+  const named = outputNames(structuredOutputs, SERVING_DEFAULT);
+  const keys = named.map(({ name }) => name);
   const written = writer.main(MAIN, inputs.length, captures);
   const infos = (
     list: readonly {
       readonly name: string;
       readonly type: number;
-      readonly shape?: tensorflow.TensorShapeProto;
+      readonly shape: tensorflow.TensorShapeProto;
     }[],
     names: readonly string[],
   ): Map<string, tensorflow.TensorInfo> =>
     new Map(
       list.map(({ name, type, shape }, i) => [
         names[i] as string,
-        { name: `${name}:0`, dtype: type, ...(shape === undefined ? {} : { tensor_shape: shape }) },
+        { name: `${name}:0`, dtype: type, tensor_shape: shape },
       ]),
     );
   const isNamed = isPlain(structuredOutputs) || structuredOutputs instanceof Map;
-  const specs = outputNames(structuredOutputs, 'serving_default').map(({ spec }) => spec);
   return encodeTfjsModel(
     file,
     {
@@ -122,7 +122,7 @@ export function encodeGraphModel(
         outputs: infos(
           written.outputs.map((output, i) => ({
             ...output,
-            shape: shapeProto((specs[i] as (typeof specs)[0]).shape),
+            shape: shapeProto((named[i] as (typeof named)[0]).spec.shape),
           })),
           keys,
         ),
