@@ -113,13 +113,24 @@ export function kernelsIn(folder) {
   return [...new Set(known)].filter((name) => name !== undefined && targets[name] !== undefined).sort();
 }
 
+/** The programs of a text in Markdown, with what is ahead of each, and the lines that it says it prints. */
+export const programsIn = (markdown) =>
+  [...markdown.matchAll(/(.*?)```js\n(.*?)```/gs)].map(([, before, text]) => ({
+    before,
+    text,
+    prints: [...text.matchAll(/^.*console\.log\(.*\); \/\/ → (.*)$/gm)].map(([, line]) => line),
+  }));
+
+/** What is printed, however Node breaks its lines. */
+export const withoutSpace = (text) => text.replace(/\s/g, '');
+
 /** The first programs of the README, the lines that it says they print, and whether it says to run them with `eagre/register`. */
 export function firstPrograms() {
   const readme = readFileSync(fileURLToPath(new URL('../../README.md', import.meta.url)), 'utf8');
   const section = /\n## First steps\n(.*?)\n## /s.exec(readme)[1];
-  return [...section.matchAll(/(.*?)```js\n(.*?)```/gs)].map(([, before, text]) => ({
+  return programsIn(section).map(({ before, text, prints }) => ({
     text,
-    prints: [...text.matchAll(/^console\.log\(.*\); \/\/ → (.*)$/gm)].map(([, line]) => line),
+    prints,
     registers: before.includes('node --import eagre/register'),
   }));
 }
@@ -147,14 +158,13 @@ export async function runPrograms(folder, { target = own, manager = 'npm' } = {}
     if (wrong !== undefined) throw new Error(`${name} ended with ${wrong}: ${said}\n${text}`);
     return said;
   };
-  const plain = (text) => text.replace(/\s/g, '');
   // Wine 8 lacks a library of Windows (bcryptprimitives.dll) that the parser of `eagre/register` needs.
   const isWine = target === 'win32-x64' && target !== own;
   const canRegister = !isWine && managers[manager].registers !== false;
   const programs = firstPrograms().filter(({ registers }) => canRegister || !registers);
   for (const [i, { text, prints, registers }] of programs.entries()) {
     const printed = await start(`first-${i}.mjs`, text, registers);
-    if (prints.length > 0 && plain(printed) !== plain(prints.join('')))
+    if (prints.length > 0 && withoutSpace(printed) !== withoutSpace(prints.join('')))
       throw new Error(
         `A program of the README prints ${printed}; it says that it prints ${prints.join(', ')}:\n${text}`,
       );

@@ -21,12 +21,14 @@ import {
   hasWasm,
   type Manager,
   type Manifest,
+  programsIn,
   published,
   run,
   runIn,
   runNode,
   training,
   version,
+  withoutSpace,
   write,
 } from './testing/packed.ts';
 
@@ -82,21 +84,16 @@ describe('the first programs of the README run as they stand, where eagre was in
   });
 });
 
-/** What a program says that it prints. */
-const outputOf = (text: string): string =>
-  [...text.matchAll(/^.*console\.log\(.*\); \/\/ → (.*)$/gm)].map(([, line]) => line).join('');
-
 describe("the programs in the packages' own READMEs run as they stand", () => {
   test.each(published.map(({ name }) => name))('%s', async (name) => {
     const readme = readFileSync(join(strict, 'node_modules', name, 'README.md'), 'utf8');
-    const programs = [...readme.matchAll(/^```js\n(.*?)^```$/gms)].map(([, text]) => text as string);
+    const programs = programsIn(readme);
     if (!/It is for Eagre's own packages|^npm create eagre /m.test(readme)) expect(programs).not.toEqual([]);
     if (name !== 'eagre') expect(readme).toContain('https://www.npmjs.com/package/eagre');
-    for (const [i, text] of programs.entries()) {
+    for (const [i, { text, prints }] of programs.entries()) {
       const file = write(strict, `${name.replace('/', '-')}-${i}.mjs`, text);
       const printed = await runNode(strict, '--no-warnings', file);
-      const plain = (words: string): string => words.replace(/\s/g, '');
-      if (text.includes('// → ')) expect(plain(printed)).toBe(plain(outputOf(text)));
+      if (text.includes('// → ')) expect(withoutSpace(printed)).toBe(withoutSpace(prints.join('')));
     }
   });
 });

@@ -54,7 +54,12 @@ const {
 const { startRegistry } = (await tool('release/registry.mjs')) as {
   startRegistry(folder: string): Promise<Registry>;
 };
-const { installIn, managers, project, runPrograms } = (await tool('release/projects.mjs')) as {
+interface Program {
+  readonly text: string;
+  readonly prints: readonly string[];
+}
+
+const projects = (await tool('release/projects.mjs')) as {
   managers: Readonly<Record<Manager, { run?(folder: string, words: readonly string[]): Promise<string> }>>;
   installIn: Install;
   project: Install;
@@ -62,7 +67,14 @@ const { installIn, managers, project, runPrograms } = (await tool('release/proje
     folder: string,
     options: { readonly manager: Manager },
   ): Promise<{ readonly backend: string; readonly version: string }>;
+  programsIn(markdown: string): readonly Program[];
+  withoutSpace(text: string): string;
 };
+const { installIn, managers, project, runPrograms } = projects;
+/** The programs of a text in Markdown, and the lines that each says it prints. */
+export const programsIn: (markdown: string) => readonly Program[] = projects.programsIn;
+/** What is printed, however Node breaks its lines. */
+export const withoutSpace: (text: string) => string = projects.withoutSpace;
 const { run: start } = (await tool('release/run.mjs')) as {
   run(
     program: string,
