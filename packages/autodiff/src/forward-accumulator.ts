@@ -19,7 +19,9 @@ import { GradientTape } from './tape.ts';
 const OP = 'ForwardAccumulator';
 
 interface AccumulatorArguments {
+  /** What is changed: a tensor, a variable, or several in arrays or objects. */
   readonly primals: Nested<Source>;
+  /** In which direction each primal moves: one for each, of its dtype and shape. */
   readonly tangents: Nested<TensorLike>;
 }
 type Unconnected = { readonly unconnectedGradients?: 'none' | 'zero' };

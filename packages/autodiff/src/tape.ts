@@ -66,6 +66,7 @@ function passes(
   });
 }
 
+/** Options of `GradientTape`. */
 export interface GradientTapeOptions {
   /** May be asked for gradients several times; ends with `dispose`. */
   readonly persistent?: boolean;
@@ -73,6 +74,7 @@ export interface GradientTapeOptions {
   readonly watchAccessedVariables?: boolean;
 }
 
+/** Options of `tape.gradient`. */
 export interface GradientOptions {
   /** Gradients of something beyond the target, one for each target; ones unless given. */
   readonly outputGradients?: Nested<Tensor>;

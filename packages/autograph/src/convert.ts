@@ -6,6 +6,7 @@ import { type Code, code, Lines, render, type SourceMap, span } from './emit/cod
 import { Functions } from './emit/functions.ts';
 import { AutographError } from './errors.ts';
 
+/** Options of `convert`. */
 export interface ConvertOptions {
   /** For messages and the source map; its ending says whether the source is TypeScript. */
   readonly filename?: string;
@@ -13,6 +14,7 @@ export interface ConvertOptions {
   readonly runtime?: string;
 }
 
+/** What `convert` makes of a source. */
 export interface Converted {
   readonly code: string;
   /** Null where nothing was converted: the code is the source then. */

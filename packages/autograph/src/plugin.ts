@@ -9,6 +9,7 @@ import { AutographError } from './errors.ts';
 
 type Pattern = string | RegExp;
 
+/** Options of the build plugin. */
 export interface AutographPluginOptions extends Pick<ConvertOptions, 'runtime'> {
   /** Paths of modules that may be converted, as regular expressions or globs; all JavaScript and TypeScript modules unless given. */
   readonly include?: Pattern | readonly Pattern[];

@@ -18,6 +18,7 @@ import * as helpers from './internal.ts';
 
 type AnyFunction = (...args: never[]) => unknown;
 
+/** Options of `toGraph` and `toCode`. */
 export interface ToGraphOptions {
   /** The values of names that the function uses and that are declared outside of it. */
   readonly scope?: Readonly<Record<string, unknown>>;

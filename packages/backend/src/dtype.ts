@@ -20,6 +20,7 @@ export type ComplexDType = 'complex64' | 'complex128';
 /** Element types that kernels work on. */
 export type NumericDType = Exclude<DType, 'string' | ComplexDType>;
 
+/** The arrays that hold the elements of tensors. */
 export type TypedArray =
   | Float32Array
   | Float64Array

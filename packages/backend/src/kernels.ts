@@ -333,6 +333,7 @@ export const philoxKinds = [
 /** The functions of SpecialFunction (native/cpu/special_numbers.cc has the same list). */
 export const specialFunctions = ['igamma', 'igammac', 'igammaGradA', 'betainc', 'zeta', 'polygamma'] as const;
 
+/** The name of a kernel. */
 export type KernelName = keyof typeof kernelAttrs;
 
 /** The kernels that take complex numbers by themselves: as pairs of floats, in one more axis. */
@@ -354,6 +355,7 @@ export const complexKernels: ReadonlySet<KernelName> = new Set<KernelName>([
 /** How many outputs these kernels have with the last one, which is left out where nobody wants it: only a gradient does. */
 export const outputsWithReserve: { readonly [name in KernelName]?: number } = { LSTM: 4 };
 
+/** What an attribute of a kernel may be. */
 export type AttrValue = number | boolean | readonly number[];
 /** The attributes of a kernel, by the names in `kernelAttrs`. */
 export type KernelAttrs = Readonly<Record<string, AttrValue>>;

@@ -40,6 +40,7 @@ export interface ManagerSaveOptions {
   readonly checkpointNumber?: number | bigint | Tensor | Variable;
   /** False: save although `checkpointInterval` has not passed, unless this very step is saved already. */
   readonly checkInterval?: boolean;
+  /** How this checkpoint is written. */
   readonly options?: CheckpointOptions;
 }
 
@@ -73,6 +74,7 @@ function numberOf(given: number | bigint | Tensor | Variable, op: string): numbe
 export class CheckpointManager {
   readonly checkpoint: Checkpoint;
   readonly directory: string;
+  /** `save` does nothing unless the step has grown by so much since the last one. */
   readonly checkpointInterval: number | null;
   readonly #options: CheckpointManagerOptions;
   readonly #prefix: string;

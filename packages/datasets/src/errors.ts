@@ -23,6 +23,7 @@ export class DatasetError extends Error {
   override readonly name: string = 'DatasetError';
   readonly code: DatasetErrorCode;
   readonly dataset: string;
+  /** The path of the file in question. */
   readonly file: string;
   readonly expected: string | undefined;
   readonly got: string | undefined;

@@ -125,7 +125,10 @@ const most = (dtypes: readonly string[]): number => Math.max(0, ...dtypes.map(bi
  */
 export const resultType: {
   (...dtypes: readonly (DType | 'int' | 'float')[]): DType;
-  (options: { readonly dtypes: readonly (DType | 'int' | 'float')[] }): DType;
+  (options: {
+    /** Of the arguments of an operation; `'int'` and `'float'` are plain numbers. */
+    readonly dtypes: readonly (DType | 'int' | 'float')[];
+  }): DType;
 } = /* @__PURE__ */ defineVariadic(
   'keras.backend.resultType',
   {},

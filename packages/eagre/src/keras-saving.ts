@@ -80,7 +80,14 @@ const families = (): readonly Family[] => [
 export const customObjectScope: {
   <T>(objects: Objects, fn: () => T): T;
   <T>(options: { readonly objects: Objects; readonly fn: () => T }): T;
-  (objects: Objects | { readonly objects: Objects }): Disposable;
+  (
+    objects:
+      | Objects
+      | {
+          /** Classes and functions by the names that files have for them. */
+          readonly objects: Objects;
+        },
+  ): Disposable;
 } = /* @__PURE__ */ defineFunction<
   NamedFunction<[objects: Objects, fn?: () => unknown], ['objects', 'fn'], unknown, unknown>
 >(

@@ -219,7 +219,12 @@ export class TestCase {
     target: TensorLike,
     lowerBound: number,
     upperBound: number,
-    options?: { readonly openLowerBound?: boolean; readonly openUpperBound?: boolean } | null,
+    options?: {
+      /** Whether the lower bound itself is outside; false by default. */
+      readonly openLowerBound?: boolean;
+      /** Whether the upper bound itself is outside; false by default. */
+      readonly openUpperBound?: boolean;
+    } | null,
   ): void;
   assertAllInRange(
     target: TensorLike,

@@ -17,10 +17,15 @@ export interface FormatErrorDetails {
 /** Bytes that are not a correct file of their format, or a value that the format cannot hold. */
 export class FormatError extends Error {
   override readonly name: string = 'FormatError';
+  /** The file format, e.g. `safetensors`. */
   readonly format: string;
+  /** The file's path or name, when the caller gave one. */
   readonly file: string | undefined;
+  /** What is wrong and where, e.g. `tensor "w": offsets overlap`. */
   readonly what: string;
+  /** What a correct file holds there. */
   readonly expected: string | undefined;
+  /** What this file holds there. */
   readonly got: string | undefined;
 
   constructor(details: FormatErrorDetails) {

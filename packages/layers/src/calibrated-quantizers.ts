@@ -56,6 +56,7 @@ export abstract class CalibratedConfig extends QuantizationConfig {
   }
 }
 
+/** Options of `GPTQConfig`. */
 export interface GPTQConfigOptions extends CalibratedConfigOptions {
   /** 2, 3, 4 or 8, of each weight; 4 unless given. */
   readonly weightBits?: 2 | 3 | 4 | 8;
@@ -70,6 +71,7 @@ export interface GPTQConfigOptions extends CalibratedConfigOptions {
 }
 /** All arguments of `GPTQConfig`, by name. */
 export interface GPTQConfigArguments extends GPTQConfigOptions {
+  /** Samples of what the model will see: texts, or numbers of tokens. */
   readonly dataset: CalibrationData | null;
   /** Of texts; samples of numbers do without its help, but Keras wants one. */
   readonly tokenizer: TokenizerLike | ((text: string) => TensorLike) | null;
@@ -81,10 +83,15 @@ export interface GPTQConfigArguments extends GPTQConfigOptions {
  * @throws InvalidArgumentError for sizes and parts out of range
  */
 export class GPTQConfig extends CalibratedConfig {
+  /** 2, 3, 4 or 8, of each weight. */
   declare readonly weightBits: 2 | 3 | 4 | 8;
+  /** Whether each output has scales of its own. */
   declare readonly perChannel: boolean;
+  /** What is added to the diagonal of the Hessian, as a part of its mean, from 0 to 1. */
   declare readonly hessianDamping: number;
+  /** Whether the middle of the range is 0. */
   declare readonly symmetric: boolean;
+  /** Whether weights whose inputs are large come first. */
   declare readonly activationOrder: boolean;
 
   constructor(
@@ -101,14 +108,16 @@ export class GPTQConfig extends CalibratedConfig {
   }
 }
 
+/** Options of `AWQConfig`. */
 export interface AWQConfigOptions extends CalibratedConfigOptions {
-  /** 4, of each weight. */
+  /** How many bits each weight has: 4, and no other number. */
   readonly weightBits?: 4;
   /** How many powers of the inputs' magnitudes are tried beside none; 20 unless given. */
   readonly numGridPoints?: number;
 }
 /** All arguments of `AWQConfig`, by name. */
 export interface AWQConfigArguments extends AWQConfigOptions {
+  /** Samples of what the model will see: texts, or numbers of tokens. */
   readonly dataset: CalibrationData | null;
   /** Of texts; samples of numbers do without its help, but Keras wants one. */
   readonly tokenizer: TokenizerLike | ((text: string) => TensorLike) | null;
@@ -119,7 +128,9 @@ export interface AWQConfigArguments extends AWQConfigOptions {
  * @throws InvalidArgumentError for sizes out of range, and for other bits than 4
  */
 export class AWQConfig extends CalibratedConfig {
+  /** How many bits each weight has: 4, and no other number. */
   declare readonly weightBits: 4;
+  /** How many powers of the inputs' magnitudes are tried beside none. */
   declare readonly numGridPoints: number;
 
   constructor(

@@ -48,15 +48,18 @@ function norms(weight: Tensor, axis: Axis): Tensor {
   return weight.square().sum(axis, { keepdims: true }).sqrt();
 }
 
+/** Options of `MaxNorm`. */
 export interface MaxNormOptions {
-  /** 2 unless given. */
+  /** The largest norm of the weights of a unit; 2 unless given. */
   readonly maxValue?: number;
   /** The axes of one vector; the first unless given. */
   readonly axis?: Axis;
 }
 /** Norms along `axis` of at most `maxValue`. */
 export class MaxNorm extends Constraint {
+  /** The largest norm of the weights of a unit. */
   declare readonly maxValue: number;
+  /** The axes of one vector. */
   declare readonly axis: Axis;
 
   constructor(...args: [maxValue?: number | MaxNormOptions, options?: MaxNormOptions]) {
@@ -68,10 +71,11 @@ export class MaxNorm extends Constraint {
   }
 }
 
+/** Options of `MinMaxNorm`. */
 export interface MinMaxNormOptions {
-  /** 0 unless given. */
+  /** The smallest norm of the weights of a unit; 0 unless given. */
   readonly minValue?: number;
-  /** 1 unless given. */
+  /** The largest norm of the weights of a unit; 1 unless given. */
   readonly maxValue?: number;
   /** How much of the way to the bounds each update goes; 1, all of it, unless given. */
   readonly rate?: number;
@@ -80,9 +84,13 @@ export interface MinMaxNormOptions {
 }
 /** Norms along `axis` from `minValue` to `maxValue`. */
 export class MinMaxNorm extends Constraint {
+  /** The smallest norm of the weights of a unit. */
   declare readonly minValue: number;
+  /** The largest norm of the weights of a unit. */
   declare readonly maxValue: number;
+  /** How much of the way to the bounds each update goes. */
   declare readonly rate: number;
+  /** The axes of one vector. */
   declare readonly axis: Axis;
 
   constructor(...args: [minValue?: number | MinMaxNormOptions, options?: MinMaxNormOptions]) {
@@ -103,12 +111,14 @@ export class NonNeg extends Constraint {
   }
 }
 
+/** Options of `UnitNorm`. */
 export interface UnitNormOptions {
   /** The axes of one vector; the first unless given. */
   readonly axis?: Axis;
 }
 /** Norms along `axis` of 1. */
 export class UnitNorm extends Constraint {
+  /** The axes of one vector. */
   declare readonly axis: Axis;
 
   constructor(...args: [axis?: Axis | UnitNormOptions, options?: UnitNormOptions]) {

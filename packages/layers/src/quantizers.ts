@@ -81,6 +81,7 @@ function epsilonOf(given: number, op: string): number {
   throw new InvalidArgumentError(`epsilon must be a number of at least 0, got ${show(given)}`, op);
 }
 
+/** Options of `absMaxQuantize`. */
 export interface QuantizeOptions {
   /** −127 and 127 unless given. */
   readonly valueRange?: ValueRange;
@@ -118,6 +119,7 @@ export const absMaxQuantize: NamedFunction<
   },
 );
 
+/** Options of `absMaxQuantizeGroupedWithZeroPoint`. */
 export interface GroupedOptions {
   /** −8 and 7 unless given: of 4 bits. */
   readonly valueRange?: ValueRange;
@@ -176,6 +178,7 @@ export const absMaxQuantizeGroupedWithZeroPoint: NamedFunction<
   },
 );
 
+/** Options of `fakeQuantWithMinMaxVars`. */
 export interface FakeQuantOptions {
   /** Of the integers that the values could be kept in, 8 unless given. */
   readonly numBits?: number;
@@ -439,8 +442,9 @@ function rounded8(x: Tensor, dtype: Float8DType): Tensor {
   return where(x.abs().less(2 ** least), x.div(step).round().mul(step), normal);
 }
 
+/** What all quantizers take. */
 export interface QuantizerOptions {
-  /** int8 unless given. */
+  /** The dtype of what it gives; int8 unless given. */
   readonly outputDtype?: QuantizedDType;
 }
 const outputDtype: Option<QuantizedDType> = {
@@ -449,6 +453,7 @@ const outputDtype: Option<QuantizedDType> = {
 
 /** Base of quantizers, which are functions of a tensor. To make your own, extend it and write `call`, which returns the integers and their scale. */
 export class Quantizer extends KerasObject {
+  /** The dtype of what it gives. */
   declare readonly outputDtype: QuantizedDType;
 
   constructor(...args: [outputDtype?: QuantizedDType | QuantizerOptions, ...rest: never[]]) {
@@ -470,19 +475,23 @@ export interface Quantizer {
   (x: TensorLike, options?: { readonly axis?: Axis | null }): unknown;
 }
 
+/** Options of `AbsMaxQuantizer`. */
 export interface AbsMaxQuantizerOptions extends QuantizerOptions {
   /** Along which one scale is for all; the last axis unless given here or in a call. */
   readonly axis?: number | readonly number[] | null;
   /** −127 and 127 unless given. */
   readonly valueRange?: ValueRange;
-  /** 1e-7 unless given. */
+  /** Added to the largest magnitude, so that nothing is divided by 0; 1e-7 unless given. */
   readonly epsilon?: number;
 }
 
 /** `absMaxQuantize` as an object: `const [ints, scale] = new AbsMaxQuantizer({ axis: 0 })(kernel)`. */
 export class AbsMaxQuantizer extends Quantizer {
+  /** Along which one scale is for all. */
   declare readonly axis: readonly number[] | null;
+  /** The least and the largest integer. */
   declare readonly valueRange: ValueRange;
+  /** Added to the largest magnitude, so that nothing is divided by 0. */
   declare readonly epsilon: number;
 
   constructor(
@@ -502,7 +511,10 @@ export class AbsMaxQuantizer extends Quantizer {
   /** The integers and their scale, of size 1 along `axis`. */
   override call(
     x: TensorLike,
-    options?: { readonly axis?: Axis | null },
+    options?: {
+      /** Along which the largest magnitude is looked for; that of the quantizer by default. */
+      readonly axis?: Axis | null;
+    },
   ): [quantized: Tensor, scale: Tensor] {
     const { valueRange, epsilon, outputDtype: dtype } = this;
     return absMaxQuantize(x, options?.axis ?? this.axis ?? -1, { valueRange, epsilon, dtype });
@@ -542,6 +554,7 @@ takesOptions<AbsMaxQuantizerOptions, AbsMaxQuantizer>(
   AbsMaxQuantizer,
 );
 
+/** What all configurations of `model.quantize` take. */
 export interface QuantizationConfigOptions {
   /** Of the weights; each layer's own unless given. */
   readonly weightQuantizer?: Quantizer | SerializedObject | null;
@@ -551,7 +564,9 @@ export interface QuantizationConfigOptions {
 
 /** How layers quantize their weights and inputs. Each mode has a class that extends this one. */
 export class QuantizationConfig extends KerasObject {
+  /** Of the weights. */
   declare readonly weightQuantizer: Quantizer | null;
+  /** Of the inputs; null leaves them floats. */
   declare readonly activationQuantizer: Quantizer | null;
 
   constructor(...args: [options?: QuantizationConfigOptions]) {
@@ -589,6 +604,7 @@ export class Int8QuantizationConfig extends QuantizationConfig {
   }
 }
 
+/** Options of `Int4QuantizationConfig`. */
 export interface Int4QuantizationConfigOptions extends QuantizationConfigOptions {
   /** Of the inputs; null, which leaves them floats, unless given. */
   readonly activationQuantizer?: Quantizer | SerializedObject | 'default' | null;
@@ -601,6 +617,7 @@ export interface Int4QuantizationConfigOptions extends QuantizationConfigOptions
  * where there are no groups.
  */
 export class Int4QuantizationConfig extends QuantizationConfig {
+  /** How many elements along the inputs have a scale and a zero point together; null or −1 for one scale of all. */
   declare readonly blockSize: number | null;
 
   constructor(...args: [options?: Int4QuantizationConfigOptions]) {

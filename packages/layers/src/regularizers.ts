@@ -59,12 +59,14 @@ export interface Regularizer {
 
 const factor = (otherwise: number): Option<number> => numberOption(otherwise, 0);
 
+/** Options of `L1`. */
 export interface L1Options {
-  /** 0.01 unless given. */
+  /** By which the sum of magnitudes is multiplied; 0.01 unless given. */
   readonly l1?: number | null;
 }
 /** `l1 · Σ|w|` */
 export class L1 extends Regularizer {
+  /** By which the sum of magnitudes is multiplied. */
   declare readonly l1: number;
 
   constructor(...args: [l1?: number | null | L1Options, options?: L1Options]) {
@@ -75,12 +77,14 @@ export class L1 extends Regularizer {
   }
 }
 
+/** Options of `L2`. */
 export interface L2Options {
-  /** 0.01 unless given. */
+  /** By which the sum of squares is multiplied; 0.01 unless given. */
   readonly l2?: number | null;
 }
 /** `l2 · Σw²` */
 export class L2 extends Regularizer {
+  /** By which the sum of squares is multiplied. */
   declare readonly l2: number;
 
   constructor(...args: [l2?: number | null | L2Options, options?: L2Options]) {
@@ -91,15 +95,18 @@ export class L2 extends Regularizer {
   }
 }
 
+/** Options of `L1L2`. */
 export interface L1L2Options {
-  /** 0 unless given. */
+  /** By which the sum of magnitudes is multiplied; 0 unless given. */
   readonly l1?: number | null;
-  /** 0 unless given. */
+  /** By which the sum of squares is multiplied; 0 unless given. */
   readonly l2?: number | null;
 }
 /** `l1 · Σ|w| + l2 · Σw²` */
 export class L1L2 extends Regularizer {
+  /** By which the sum of magnitudes is multiplied. */
   declare readonly l1: number;
+  /** By which the sum of squares is multiplied. */
   declare readonly l2: number;
 
   constructor(...args: [l1?: number | null | L1L2Options, options?: L1L2Options]) {
@@ -110,8 +117,9 @@ export class L1L2 extends Regularizer {
   }
 }
 
+/** Options of `OrthogonalRegularizer`. */
 export interface OrthogonalRegularizerOptions {
-  /** 0.01 unless given. */
+  /** By which the penalty is multiplied; 0.01 unless given. */
   readonly factor?: number | null;
   /** Whether the rows or the columns are to be orthogonal; `rows` unless given. */
   readonly mode?: 'rows' | 'columns';
@@ -120,7 +128,9 @@ export interface OrthogonalRegularizerOptions {
  * `factor` times the mean size of the dot products of pairs of rows, or columns, of length 1; 0 where there is only one. Of matrices.
  */
 export class OrthogonalRegularizer extends Regularizer {
+  /** By which the penalty is multiplied. */
   declare readonly factor: number;
+  /** Whether the rows or the columns are to be orthogonal. */
   declare readonly mode: 'rows' | 'columns';
 
   constructor(

@@ -4,6 +4,7 @@ import { Optimizer } from './optimizer.ts';
 import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
 
+/** Options of `Adadelta`. */
 export interface AdadeltaOptions extends OptimizerOptions {
   /** How much of the averages stays at each step; 0.95 unless given. */
   readonly rho?: number;
@@ -17,7 +18,9 @@ export interface AdadeltaOptions extends OptimizerOptions {
  * 0.001 unless given.
  */
 export class Adadelta extends Optimizer {
+  /** How much of the averages stays at each step. */
   declare readonly rho: number;
+  /** Added below both roots. */
   declare readonly epsilon: number;
 
   constructor(...args: [learningRate?: LearningRate | null | AdadeltaOptions, options?: AdadeltaOptions]) {

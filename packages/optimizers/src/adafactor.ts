@@ -5,6 +5,7 @@ import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
 import { div, min, pow, sqrt, sub } from './scalars.ts';
 
+/** Options of `Adafactor`. */
 export interface AdafactorOptions extends OptimizerOptions {
   /** The averages keep `1 − stepᵇᵉᵗᵃ²ᴰᵉᶜᵃʸ` of themselves at each step; -0.8 unless given. */
   readonly beta2Decay?: number;
@@ -25,10 +26,15 @@ export interface AdafactorOptions extends OptimizerOptions {
  * Memory Cost", 2018. The learning rate is 0.001 unless given.
  */
 export class Adafactor extends Optimizer {
+  /** The averages keep `1 − stepᵇᵉᵗᵃ²ᴰᵉᶜᵃʸ` of themselves at each step. */
   declare readonly beta2Decay: number;
+  /** Added to squared gradients. */
   declare readonly epsilon1: number;
+  /** Steps do not get smaller than for weights of this root mean square. */
   declare readonly epsilon2: number;
+  /** The largest root mean square of a step before it is scaled. */
   declare readonly clipThreshold: number;
+  /** Whether a fixed learning rate is at most 1 / √step. Keras bounds others in the same way. */
   declare readonly relativeStep: boolean;
 
   constructor(...args: [learningRate?: LearningRate | null | AdafactorOptions, options?: AdafactorOptions]) {

@@ -4,6 +4,7 @@ import { Optimizer } from './optimizer.ts';
 import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
 
+/** Options of `Adagrad`. */
 export interface AdagradOptions extends OptimizerOptions {
   /** Where the sum of squared gradients begins; 0.1 unless given. */
   readonly initialAccumulatorValue?: number;
@@ -16,7 +17,9 @@ export interface AdagradOptions extends OptimizerOptions {
  * Learning and Stochastic Optimization", 2011. The learning rate is 0.001 unless given.
  */
 export class Adagrad extends Optimizer {
+  /** Where the sum of squared gradients begins. */
   declare readonly initialAccumulatorValue: number;
+  /** Added to the sum below the root. */
   declare readonly epsilon: number;
 
   constructor(...args: [learningRate?: LearningRate | null | AdagradOptions, options?: AdagradOptions]) {

@@ -6,6 +6,7 @@ import { type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
 import { div, mul, pow, type Scalar, sqrt, sub } from './scalars.ts';
 
+/** Options of `Adam`. */
 export interface AdamOptions extends OptimizerOptions {
   /** How much of the gradients' average stays at each step; 0.9 unless given. */
   readonly beta1?: number;
@@ -27,6 +28,7 @@ export function stepSize({ beta1, beta2 }: Adam, learningRate: Scalar, step: Sca
  * epsilon)`. Kingma and Ba, "Adam: A Method for Stochastic Optimization", 2014. The learning rate is 0.001 unless given.
  */
 export class Adam extends Moments<AdamOptions> {
+  /** Use the largest second moment so far: Reddi et al., "On the Convergence of Adam and Beyond", 2018. */
   declare readonly amsgrad: boolean;
   protected momentums: Variable[] = [];
   protected velocities: Variable[] = [];

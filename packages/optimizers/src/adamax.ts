@@ -4,6 +4,7 @@ import { Moments, momentsOptions } from './moments.ts';
 import { type OptimizerOptions, optimizerSchema } from './options.ts';
 import { div, pow, sub } from './scalars.ts';
 
+/** Options of `Adamax`. */
 export interface AdamaxOptions extends OptimizerOptions {
   /** How much of the gradients' average stays at each step; 0.9 unless given. */
   readonly beta1?: number;

@@ -4,6 +4,7 @@ import { orNull, takesOptions } from '@eagre/core/internal';
 import { add, cos, div, floor, less, log, min, mul, pow, type Scalar, select, sub } from './scalars.ts';
 import { Decay, named, number, positive } from './schedule.ts';
 
+/** Options of `CosineDecay`. */
 export interface CosineDecayOptions {
   readonly initialLearningRate: number;
   /** Steps of the decay, after the warm-up. */
@@ -53,6 +54,7 @@ export class CosineDecay extends Decay {
   }
 }
 
+/** Options of `CosineDecayRestarts`. */
 export interface CosineDecayRestartsOptions {
   readonly initialLearningRate: number;
   /** Steps of the first period. */

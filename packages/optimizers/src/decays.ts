@@ -17,6 +17,7 @@ import {
 } from './scalars.ts';
 import { checkNumber, Decay, named, number, positive } from './schedule.ts';
 
+/** All arguments of `ExponentialDecay` and `InverseTimeDecay`, by name. */
 export interface ExponentialDecayOptions {
   readonly initialLearningRate: number;
   readonly decaySteps: number;
@@ -69,6 +70,7 @@ export class InverseTimeDecay extends QuotientDecay {
   }
 }
 
+/** Options of `PiecewiseConstantDecay`. */
 export interface PiecewiseConstantDecayOptions {
   /** Strictly increasing steps. */
   readonly boundaries: readonly number[];
@@ -117,6 +119,7 @@ export class PiecewiseConstantDecay extends Decay {
   }
 }
 
+/** Options of `PolynomialDecay`. */
 export interface PolynomialDecayOptions {
   readonly initialLearningRate: number;
   readonly decaySteps: number;

@@ -5,6 +5,7 @@ import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
 import { add, div } from './scalars.ts';
 
+/** Options of `Ftrl`. */
 export interface FtrlOptions extends OptimizerOptions {
   /** How the learning rate falls, 0 (not at all) or below; -0.5 unless given. */
   readonly learningRatePower?: number;
@@ -27,11 +28,17 @@ export interface FtrlOptions extends OptimizerOptions {
  * the Trenches", 2013. The learning rate is 0.001 unless given.
  */
 export class Ftrl extends Optimizer {
+  /** How the learning rate falls, 0 (not at all) or below. */
   declare readonly learningRatePower: number;
+  /** Where the sum of squared gradients begins. */
   declare readonly initialAccumulatorValue: number;
+  /** Makes weights that hardly matter exactly 0. */
   declare readonly l1RegularizationStrength: number;
+  /** Makes all weights smaller. */
   declare readonly l2RegularizationStrength: number;
+  /** The same through the gradient. */
   declare readonly l2ShrinkageRegularizationStrength: number;
+  /** Added to the root of the sum. */
   declare readonly beta: number;
 
   constructor(...args: [learningRate?: LearningRate | null | FtrlOptions, options?: FtrlOptions]) {

@@ -4,6 +4,7 @@ import { Optimizer } from './optimizer.ts';
 import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
 
+/** Options of `Lion`. */
 export interface LionOptions extends OptimizerOptions {
   /** The share of the average in the step, above 0 and at most 1; 0.9 unless given. */
   readonly beta1?: number;
@@ -16,7 +17,9 @@ export interface LionOptions extends OptimizerOptions {
  * Optimization Algorithms", 2023. The learning rate is 0.001 unless given; it wants to be 3 to 10 times smaller than for AdamW.
  */
 export class Lion extends Optimizer {
+  /** The share of the average in the step, above 0 and at most 1. */
   declare readonly beta1: number;
+  /** How much of the gradients' average stays at each step. */
   declare readonly beta2: number;
 
   constructor(...args: [learningRate?: LearningRate | null | LionOptions, options?: LionOptions]) {

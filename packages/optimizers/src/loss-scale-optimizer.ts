@@ -18,15 +18,18 @@ import { reading } from './reading.ts';
 import { onDevice } from './scalars.ts';
 import { checkPositive } from './schedule.ts';
 
+/** Options of `LossScaleOptimizer`. */
 export interface LossScaleOptimizerOptions {
-  /** 2^15 by default. */
+  /** By what losses are multiplied at first; 2^15 by default. */
   readonly initialScale?: number;
   /** After how many steps in a row without an overflow the scale is doubled; 2,000 by default. */
   readonly dynamicGrowthSteps?: number;
+  /** Part of the names of its variables; the class's name unless given. */
   readonly name?: string | null;
 }
 /** All arguments of `LossScaleOptimizer`, by name. */
 export interface LossScaleOptimizerArguments extends LossScaleOptimizerOptions {
+  /** What updates the variables, by the gradients of the loss itself. */
   readonly innerOptimizer: Optimizer;
 }
 
@@ -42,7 +45,9 @@ export interface LossScaleOptimizerArguments extends LossScaleOptimizerOptions {
 export class LossScaleOptimizer extends Optimizer {
   /** @internal */
   declare readonly innerOptimizer: Optimizer;
+  /** By what losses are multiplied at first. */
   declare readonly initialScale: number;
+  /** After how many steps in a row without an overflow the scale is doubled. */
   declare readonly dynamicGrowthSteps: number;
   /** The scale at hand, and the steps since it changed; null before `build`. */
   dynamicScale: Variable | null = null;

@@ -30,6 +30,7 @@ import { type OptimizerOptions, optimizerOptions } from './options.ts';
 /** Tells the optimizer of a variable. */
 export type OptimizerOf = (variable: Variable) => Optimizer;
 
+/** Options of `MultiOptimizer`. */
 export interface MultiOptimizerOptions extends Pick<OptimizerOptions, 'lossScaleFactor' | 'name'> {
   /** An `OptimizerMap`, or a function of a variable, which is asked once for each. */
   readonly optimizerMap: OptimizerMap | OptimizerOf;

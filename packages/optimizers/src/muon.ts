@@ -12,6 +12,7 @@ import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
 import { div, mul, pow, sqrt, sub } from './scalars.ts';
 
+/** Options of `Muon`. */
 export interface MuonOptions extends OptimizerOptions {
   /** Of Adam's step: how much of the gradients' average stays at each step; 0.9 unless given. */
   readonly adamBeta1?: number;
@@ -27,7 +28,9 @@ export interface MuonOptions extends OptimizerOptions {
   readonly excludeEmbeddings?: boolean;
   /** Coefficients of the iteration's polynomial `a·x + b·x³ + c·x⁵`; 3.4445, -4.775 and 2.0315 unless given. */
   readonly muonA?: number;
+  /** The coefficient of x³; see `muonA`. */
   readonly muonB?: number;
+  /** The coefficient of x⁵; see `muonA`. */
   readonly muonC?: number;
   /** The learning rate of Adam's step divided by the other one; 1 unless given. */
   readonly adamLrRatio?: number;
@@ -49,19 +52,33 @@ export interface MuonOptions extends OptimizerOptions {
  * 0.001 unless given, the weight decay 0.004.
  */
 export class Muon extends Optimizer {
+  /** Of Adam's step: how much of the gradients' average stays at each step. */
   declare readonly adamBeta1: number;
+  /** Of Adam's step: how much of the squared gradients' average stays at each step. */
   declare readonly adamBeta2: number;
+  /** The weight decay of the variables that Adam's step changes. */
   declare readonly adamWeightDecay: number | null;
+  /** Of Adam's step: added to the root. */
   declare readonly epsilon: number;
+  /** Regular expressions: variables in whose names one of them matches get Adam's step. */
   declare readonly excludeLayers: readonly string[];
+  /** Whether variables with "embedding" in their names get Adam's step. */
   declare readonly excludeEmbeddings: boolean;
+  /** The coefficient of x in the polynomial `a·x + b·x³ + c·x⁵` of the iteration. */
   declare readonly muonA: number;
+  /** The coefficient of x³; see `muonA`. */
   declare readonly muonB: number;
+  /** The coefficient of x⁵; see `muonA`. */
   declare readonly muonC: number;
+  /** The learning rate of Adam's step divided by the other one. */
   declare readonly adamLrRatio: number;
+  /** How much of the sum of gradients stays at each step. */
   declare readonly momentum: number;
+  /** How many times the polynomial is applied. */
   declare readonly nsSteps: number;
+  /** Whether the gradient counts as if the momentum had been followed already (Nesterov). */
   declare readonly nesterov: boolean;
+  /** The root mean square of a step in units of the learning rate; null: steps are not scaled. */
   declare readonly rmsRate: number | null;
 
   constructor(...args: [learningRate?: LearningRate | null | MuonOptions, options?: MuonOptions]) {

@@ -5,6 +5,7 @@ import { Moments, momentsOptions } from './moments.ts';
 import { type OptimizerOptions, optimizerSchema } from './options.ts';
 import { add, div, mul, pow, type Scalar, sub } from './scalars.ts';
 
+/** Options of `Nadam`. */
 export interface NadamOptions extends OptimizerOptions {
   /** How much of the gradients' average stays at each step; 0.9 unless given. */
   readonly beta1?: number;

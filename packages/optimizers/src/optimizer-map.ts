@@ -16,6 +16,7 @@ import { reading } from './reading.ts';
 
 type Optimizers = Readonly<Record<string, Optimizer>>;
 
+/** Options of `OptimizerMap`. */
 export interface OptimizerMapOptions {
   /** That of variables for which there is no other. */
   readonly defaultOptimizer: Optimizer;
@@ -31,6 +32,7 @@ export interface OptimizerMapOptions {
  *     map.set('encoder/.*', new tf.optimizers.Adam());
  */
 export class OptimizerMap extends Callable {
+  /** That of variables for which there is no other. */
   readonly defaultOptimizer: Optimizer;
   readonly #optimizers = new Map<string, Optimizer>();
 

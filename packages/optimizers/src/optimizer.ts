@@ -113,7 +113,9 @@ type GivenGradients =
   | Iterable<TensorLike | null | undefined>
   | Iterable<GradientAndVariable>
   | {
+      /** One for each variable, null for those that stay; or pairs of a gradient and its variable. */
       readonly gradients: Iterable<TensorLike | null | undefined> | Iterable<GradientAndVariable>;
+      /** What is updated, in the order of the gradients; not beside pairs. */
       readonly variables?: Iterable<Variable>;
     };
 
@@ -130,14 +132,29 @@ type GivenGradients =
  *     }
  */
 export abstract class Optimizer extends Module implements Trackable {
+  /** Before each update, `variable -= variable · weightDecay · learningRate`. */
   declare readonly weightDecay: number | null;
+  /** The largest norm of each gradient; longer ones are shortened. Only one of the three kinds of clipping can be given. */
   declare readonly clipnorm: number | null;
+  /** The largest absolute value of an element of a gradient. */
   declare readonly clipvalue: number | null;
+  /** The largest norm of all gradients together. */
   declare readonly globalClipnorm: number | null;
+  /**
+   * Keep an average of each variable over the steps; `finalizeVariableValues`, which `fit` calls at its end, puts the averages in the place
+   * of the variables. Polyak and Juditsky, "Acceleration of Stochastic Approximation by Averaging", 1992.
+   */
   declare readonly useEma: boolean;
+  /** `average = emaMomentum · average + (1 − emaMomentum) · variable` after each update. */
   declare readonly emaMomentum: number;
+  /** Puts the averages in the place of the variables after every that many steps, too. */
   declare readonly emaOverwriteFrequency: number | null;
+  /** The loss is multiplied by it (`scaleLoss`, which `fit` calls), and gradients divided, so that small ones do not vanish in 16 bits. */
   declare readonly lossScaleFactor: number | null;
+  /**
+   * Updates the variables in every that many steps only, at least 2, with the means of the gradients since then. Schedules and `iterations`
+   * count all steps.
+   */
   declare readonly gradientAccumulationSteps: number | null;
   readonly #iterations: Variable;
   readonly #variables: Variable[] = [];
@@ -262,7 +279,14 @@ export abstract class Optimizer extends Module implements Trackable {
    * Makes the slots for these variables; the first `applyGradients` does it otherwise. Later updates are possible for these
    * variables only. Does nothing the second time.
    */
-  build(variables: readonly Variable[] | { readonly variables: readonly Variable[] }): void;
+  build(
+    variables:
+      | readonly Variable[]
+      | {
+          /** All that will ever be updated. */
+          readonly variables: readonly Variable[];
+        },
+  ): void;
   build(given: unknown): void {
     if (this.built) return;
     const whole = variablesOf(given, 'variables', `${this.name}.build`);
@@ -449,7 +473,14 @@ export abstract class Optimizer extends Module implements Trackable {
    * Sets `variables`, in their order.
    * @throws FailedPreconditionError before the optimizer is built, InvalidArgumentError for another number of values or other shapes
    */
-  setWeights(weights: readonly TensorLike[] | { readonly weights: readonly TensorLike[] }): void;
+  setWeights(
+    weights:
+      | readonly TensorLike[]
+      | {
+          /** The values, in the order of `variables`. */
+          readonly weights: readonly TensorLike[];
+        },
+  ): void;
   setWeights(weights: unknown): void {
     const what = `${this.name}.setWeights`;
     if (!this.built)
@@ -466,13 +497,25 @@ export abstract class Optimizer extends Module implements Trackable {
     });
   }
   /** Puts copies of `variables` into an object: `'0'`, `'1'`, … */
-  saveOwnVariables(store: Record<string, TensorLike> | { readonly store: Record<string, TensorLike> }): void;
+  saveOwnVariables(
+    store:
+      | Record<string, TensorLike>
+      | {
+          /** Where the copies are put: an object, mostly an empty one. */
+          readonly store: Record<string, TensorLike>;
+        },
+  ): void;
   saveOwnVariables(given: unknown): void {
     saveVariables(this.variables, given, `${this.name}.saveOwnVariables`);
   }
   /** Sets `variables` from what `saveOwnVariables` gave; of another number of values it warns, and leaves them, as Keras. */
   loadOwnVariables(
-    store: Readonly<Record<string, TensorLike>> | { readonly store: Readonly<Record<string, TensorLike>> },
+    store:
+      | Readonly<Record<string, TensorLike>>
+      | {
+          /** What `saveOwnVariables` has filled. */
+          readonly store: Readonly<Record<string, TensorLike>>;
+        },
   ): void;
   loadOwnVariables(given: unknown): void {
     const { variables } = this;
@@ -497,7 +540,9 @@ export abstract class Optimizer extends Module implements Trackable {
 
   /** Exempts variables from `weightDecay`: these, and those in whose paths one of `varNames` is found, which are regular expressions as in Keras. */
   excludeFromWeightDecay(options: {
+    /** Those variables; none by default. */
     readonly varList?: readonly Variable[] | null;
+    /** Regular expressions: those in whose paths one of them is found. None by default. */
     readonly varNames?: readonly string[] | null;
   }): void {
     const what = `${this.name}.excludeFromWeightDecay`;
@@ -673,7 +718,14 @@ export abstract class Optimizer extends Module implements Trackable {
   /**
    * The loss whose gradients `applyGradients` expects: itself, times `lossScaleFactor`, or times the scale of a `LossScaleOptimizer`.
    */
-  scaleLoss(loss: Tensor | { readonly loss: Tensor }): Tensor;
+  scaleLoss(
+    loss:
+      | Tensor
+      | {
+          /** The loss of a step. */
+          readonly loss: Tensor;
+        },
+  ): Tensor;
   scaleLoss(loss: Tensor): Tensor {
     return this.scaled(loss);
   }
@@ -691,7 +743,9 @@ export abstract class Optimizer extends Module implements Trackable {
     trainableVariables?: Iterable<Variable> | null,
   ): Variable;
   apply(options: {
+    /** One for each variable, null for those that stay. */
     readonly gradients: Iterable<TensorLike | null | undefined>;
+    /** What is updated; those that the optimizer was built for unless given. */
     readonly trainableVariables?: Iterable<Variable> | null;
   }): Variable;
   apply(gradients: unknown, trainableVariables?: Iterable<Variable> | null): Variable {
@@ -718,8 +772,11 @@ export abstract class Optimizer extends Module implements Trackable {
     trainableVariables: readonly TensorLike[],
   ): [trainableVariables: Tensor[], optimizerVariables: Tensor[]];
   statelessApply(options: {
+    /** Values in the order of `variables`. */
     readonly optimizerVariables: readonly TensorLike[];
+    /** One for each trainable variable, null for those that stay. */
     readonly gradients: readonly (TensorLike | null | undefined)[];
+    /** Values of the variables that the optimizer was built for. */
     readonly trainableVariables: readonly TensorLike[];
   }): [trainableVariables: Tensor[], optimizerVariables: Tensor[]];
   statelessApply(
@@ -993,7 +1050,14 @@ export abstract class Optimizer extends Module implements Trackable {
   }
 
   /** With `useEma` puts the averages in the place of the variables. @throws InvalidArgumentError for others than those it was built for */
-  finalizeVariableValues(variables: readonly Variable[] | { readonly variables: readonly Variable[] }): void;
+  finalizeVariableValues(
+    variables:
+      | readonly Variable[]
+      | {
+          /** Those that training has changed. */
+          readonly variables: readonly Variable[];
+        },
+  ): void;
   finalizeVariableValues(given: unknown): void {
     this.finalizeAll(variablesOf(given, 'variables', `${this.name}.finalizeVariableValues`));
   }

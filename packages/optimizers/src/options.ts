@@ -41,6 +41,7 @@ export interface OptimizerOptions {
    * count all steps.
    */
   readonly gradientAccumulationSteps?: number | null;
+  /** Part of the names of its variables; the class's name unless given. */
   readonly name?: string | null;
 }
 

@@ -6,9 +6,11 @@ import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
 import type { Scalar } from './scalars.ts';
 
+/** Options of `RMSprop`. */
 export interface RMSpropOptions extends OptimizerOptions {
   /** How much of the average of squared gradients stays at each step; 0.9 unless given. */
   readonly rho?: number;
+  /** How much of the last step is taken again; 0, the default, is none. */
   readonly momentum?: number;
   /** Added to the average below the root; 1e-7 unless given. */
   readonly epsilon?: number;
@@ -22,9 +24,13 @@ export interface RMSpropOptions extends OptimizerOptions {
  * Machine Learning", lecture 6, 2012. The learning rate is 0.001 unless given.
  */
 export class RMSprop extends Optimizer {
+  /** How much of the average of squared gradients stays at each step. */
   declare readonly rho: number;
+  /** How much of the last step is taken again; 0 is none. */
   declare readonly momentum: number;
+  /** Added to the average below the root. */
   declare readonly epsilon: number;
+  /** Divide by the estimated variance instead of the second moment. */
   declare readonly centered: boolean;
   protected velocities: Variable[] = [];
   protected momentums: Variable[] = [];

@@ -5,6 +5,7 @@ import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
 import { div, min, mul, pow, sub } from './scalars.ts';
 
+/** Options of `ScheduleFreeAdamW`. */
 export interface ScheduleFreeAdamWOptions extends OptimizerOptions {
   /** The share of the average in the point where gradients are taken, above 0; 0.9 unless given. */
   readonly beta1?: number;
@@ -23,9 +24,13 @@ export interface ScheduleFreeAdamWOptions extends OptimizerOptions {
  * rate is 0.0025 unless given.
  */
 export class ScheduleFreeAdamW extends Optimizer {
+  /** The share of the average in the point where gradients are taken, above 0. */
   declare readonly beta1: number;
+  /** How much of the squared gradients' average stays at each step. */
   declare readonly beta2: number;
+  /** Added to the root. */
   declare readonly epsilon: number;
+  /** Over that many steps the learning rate grows from 0. */
   declare readonly warmupSteps: number;
 
   constructor(

@@ -6,9 +6,11 @@ import { number, type OptimizerOptions, optimizerSchema } from './options.ts';
 import type { LearningRate } from './rate.ts';
 import type { Scalar } from './scalars.ts';
 
+/** Options of `SGD`. */
 export interface SGDOptions extends OptimizerOptions {
   /** From 0, which means none, to 1. */
   readonly momentum?: number;
+  /** Whether the gradient counts as if the momentum had been followed already (Nesterov); false by default. */
   readonly nesterov?: boolean;
 }
 
@@ -18,7 +20,9 @@ export interface SGDOptions extends OptimizerOptions {
  * in deep learning", 2013). The learning rate is 0.01 unless given: `new SGD(0.1)`, `new SGD({ learningRate: 0.1, momentum: 0.9 })`.
  */
 export class SGD extends Optimizer {
+  /** How much of the last step is taken again, from 0, which means none, to 1. */
   declare readonly momentum: number;
+  /** Whether the gradient counts as if the momentum had been followed already (Nesterov). */
   declare readonly nesterov: boolean;
   protected momentums: Variable[] = [];
 

@@ -22,16 +22,27 @@ function refuse(op: string, name: string, value: unknown, why: string, ...nothin
 }
 
 interface SaveArguments {
+  /** Names for functions of `tf.function` that are part of what is saved; none by default. */
   readonly functionAliases?: Readonly<Record<string, object>> | null;
+  /** Tags of the graph beside `serve`; none by default. */
   readonly extraTags?: readonly string[] | null;
+  /** TensorFlow's list of names of custom ops. There are none here: leave it out. */
   readonly namespaceWhitelist?: readonly string[] | null;
+  /** TensorFlow's stack traces of ops. They are not written here: leave it out. */
   readonly saveDebugInfo?: boolean;
+  /** TensorFlow's removal of debug nodes. None are written here: leave it out. */
   readonly experimentalDebugStripper?: boolean;
+  /** TensorFlow's machine that writes. It is always this process: leave it out. */
   readonly experimentalIoDevice?: string | null;
+  /** TensorFlow's devices and copies of variables in files. There are none here: leave it out, or give `'none'`. */
   readonly experimentalVariablePolicy?: string | null;
+  /** Whether the gradients of `tf.customGradient` are written; true by default. */
   readonly experimentalCustomGradients?: boolean;
+  /** TensorFlow's form of large models in several files. It is not written here: leave it out. */
   readonly experimentalImageFormat?: boolean;
+  /** TensorFlow's models without what restores them. It is always written here: leave it out. */
   readonly experimentalSkipSaver?: boolean;
+  /** TensorFlow's distribution of values over files. There is one here: leave it out. */
   readonly experimentalShardingCallback?: unknown;
 }
 
@@ -85,10 +96,15 @@ export class SaveOptions {
 }
 
 interface LoadArguments {
+  /** Whether variables that the file has no value for get zeros; false by default, which makes them an error. */
   readonly allowPartialCheckpoint?: boolean;
+  /** Whether no values are read: all variables get zeros then. False by default. */
   readonly experimentalSkipCheckpoint?: boolean;
+  /** TensorFlow's machine that reads. It is always this process: leave it out. */
   readonly experimentalIoDevice?: string | null;
+  /** TensorFlow's devices and copies of variables in files. There are none here: leave it out, or give `'none'`. */
   readonly experimentalVariablePolicy?: string | null;
+  /** Whether the loaded object gets `functionAliases`: the functions that the file has other names for, by these. False by default. */
   readonly experimentalLoadFunctionAliases?: boolean;
 }
 

@@ -29,6 +29,7 @@ export interface RequestLogEntry {
   readonly error?: string;
 }
 
+/** Options of `createServer` and `startServer`. */
 export interface ServerOptions {
   /** 127.0.0.1 unless given, which no other machine can reach. */
   readonly host?: string;

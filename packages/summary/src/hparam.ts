@@ -9,6 +9,7 @@ import {
   takesArguments,
 } from '@eagre/core/internal';
 
+/** What a hyperparameter may be. */
 export type HParamValue = number | boolean | string;
 
 interface Texts {
@@ -128,6 +129,7 @@ takesArguments<HParamArguments<unknown>>(
   HParam,
 );
 
+/** What all metrics take. */
 export interface MetricOptions extends Texts {
   /** The folder below that of the trial in which the summaries are: `validation`. */
   readonly group?: string;

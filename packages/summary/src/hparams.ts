@@ -17,6 +17,7 @@ import { Discrete, HParam, type HParamValue, Metric } from './hparam.ts';
 import { metadataOf } from './record.ts';
 import { answerNow, eagerOnly, state } from './state.ts';
 
+/** Options of `hparams`. */
 export interface HParamsOptions {
   /** Trials of one name are shown as one; a hash of the values unless given. */
   readonly trialId?: string;
@@ -56,6 +57,7 @@ export const hparams: NamedFunction<[values: HParamValues], ['values'], HParamsO
     },
   );
 
+/** Options of `hparamsConfig`. */
 export interface HParamsConfigOptions {
   /** Seconds since 1970; now unless given. */
   readonly timeCreatedSecs?: number;
@@ -93,6 +95,7 @@ export const hparamsConfig: NamedFunction<
   },
 );
 
+/** Options of `hparamsEnd`. */
 export interface HParamsEndOptions {
   /** Seconds since 1970; now unless given. */
   readonly endTimeSecs?: number;

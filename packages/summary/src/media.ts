@@ -15,6 +15,7 @@ import { encodeWav } from './audio.ts';
 import { encodePng, toBytes } from './image.ts';
 import { checked, metadataOf, record, type SummaryOptions, summaryNames, tagOf } from './record.ts';
 
+/** Options of `image`. */
 export interface ImageOptions extends SummaryOptions {
   /** The most images that are written of a batch; 3 unless given. */
   readonly maxOutputs?: number;
@@ -67,6 +68,7 @@ function encodeImages(x: Tensor, maxOutputs: number): tensorflow.TensorProto {
   return encodeTensorProto({ dtype: 'string', shape: [data.length], data });
 }
 
+/** Options of `audio`. */
 export interface AudioOptions extends SummaryOptions {
   /** The most clips that are written of a batch; 3 unless given. */
   readonly maxOutputs?: number;

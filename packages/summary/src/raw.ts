@@ -5,6 +5,7 @@ import { FormatError, tensorflow } from '@eagre/formats';
 import { record } from './record.ts';
 import type { Step } from './state.ts';
 
+/** Options of `writeRawPb`. */
 export interface RawOptions {
   /** That of `setStep` or of the default scope unless given. */
   readonly step?: Step;

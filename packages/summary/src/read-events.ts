@@ -34,14 +34,17 @@ export interface Bucket {
   readonly count: number;
 }
 
+/** One number of a curve, written by `scalar`. */
 export interface ScalarEvent extends Tagged {
   readonly kind: 'scalar';
   readonly value: number;
 }
+/** How values are distributed, written by `histogram`. */
 export interface HistogramEvent extends Tagged {
   readonly kind: 'histogram';
   readonly buckets: readonly Bucket[];
 }
+/** Pictures, written by `image`. */
 export interface ImageEvent extends Tagged {
   readonly kind: 'image';
   readonly width: number;
@@ -49,10 +52,12 @@ export interface ImageEvent extends Tagged {
   /** Encoded, as PNG as a rule. */
   readonly images: readonly Uint8Array[];
 }
+/** Clips of sound, written by `audio`. */
 export interface AudioEvent extends Tagged {
   readonly kind: 'audio';
   readonly clips: readonly { readonly audio: Uint8Array; readonly label: string }[];
 }
+/** Texts, written by `text`. */
 export interface TextEvent extends Tagged {
   readonly kind: 'text';
   /** In row-major order. */
@@ -68,6 +73,7 @@ export interface TensorEvent extends Tagged {
   /** Null for a dtype that no array holds, such as complex numbers. */
   readonly value: TensorValue | null;
 }
+/** A graph, written by `graph`. */
 export interface GraphEvent extends Common {
   readonly kind: 'graph';
   /** A `GraphDef`. */
@@ -79,21 +85,25 @@ export interface TraceEvent extends Tagged {
   /** A `RunMetadata`. */
   readonly runMetadata: Uint8Array;
 }
+/** The layers of a model, written by the callback `TensorBoard`. */
 export interface KerasModelEvent extends Tagged {
   readonly kind: 'kerasModel';
   /** The model's configuration. */
   readonly json: string;
 }
+/** The hyperparameters of a run, written by `hparams`. */
 export interface HParamsEvent extends Tagged {
   readonly kind: 'hparams';
   readonly groupName: string;
   readonly startTimeSecs: number;
   readonly values: Readonly<Record<string, HParamValue | null>>;
 }
+/** What a search tries, written by `hparamsConfig`. */
 export interface HParamsConfigEvent extends Tagged {
   readonly kind: 'hparamsConfig';
   readonly experiment: tensorflow.Experiment;
 }
+/** How a run ended, written by `hparamsEnd`. */
 export interface HParamsEndEvent extends Tagged {
   readonly kind: 'hparamsEnd';
   readonly status: 'unknown' | 'success' | 'failure' | 'running';

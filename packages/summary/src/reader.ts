@@ -6,6 +6,7 @@ import { FormatError, RecordParser, tensorflow } from '@eagre/formats';
 import { nodeBuiltin, notRegular, openRegular } from '@eagre/formats/internal';
 import { decodeEvent, type KnownMetadata, type SummaryEvent } from './read-events.ts';
 
+/** Options of `readEvents`. */
 export interface ReadEventsOptions {
   /** Go on when the end is reached, with what is written later, also into new files; only with `for await`. */
   readonly follow?: boolean;

@@ -68,6 +68,7 @@ function scalarProto(value: number): tensorflow.TensorProto {
   return encodeTensorProto({ dtype: 'float32', shape: [], data: Float32Array.of(value) });
 }
 
+/** Options of `histogram`. */
 export interface HistogramOptions extends SummaryOptions {
   /** How many; 30 unless given. The step is shown for each. */
   readonly buckets?: number;
@@ -139,6 +140,7 @@ export const text: NamedFunction<
   });
 });
 
+/** Options of `write`, which writes for a plugin. */
 export interface WriteOptions {
   readonly step?: Step;
   /** Whose plugin the tensor is for; none unless given. As a message, or its bytes. */

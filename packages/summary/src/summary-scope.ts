@@ -3,6 +3,7 @@ import { type NamedFunction, nameScope } from '@eagre/core';
 import { type Arguments, context, defineFunction } from '@eagre/core/internal';
 import { tagOf } from './record.ts';
 
+/** Options of `summaryScope`. */
 export interface SummaryScopeOptions {
   /** The name where none is given; `summary` unless given. */
   readonly defaultName?: string;

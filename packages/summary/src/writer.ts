@@ -37,7 +37,14 @@ export abstract class SummaryWriter {
   }
 
   /** Makes this the default writer for good. @throws FailedPreconditionError when it is closed. */
-  setAsDefault(step?: Step | { readonly step: Step }): void {
+  setAsDefault(
+    step?:
+      | Step
+      | {
+          /** The step of summaries that say no other. */
+          readonly step: Step;
+        },
+  ): void {
     this.become(step as Step | undefined);
   }
 
@@ -113,6 +120,7 @@ defineMethods(SummaryWriter.prototype, 'SummaryWriter', {
 for (const { prototype } of [FileWriter, NoopWriter])
   defineMethods(prototype, 'SummaryWriter', { init: {}, flush: {}, close: {} });
 
+/** Options of `createFileWriter`. */
 export interface FileWriterOptions extends EventFileOptions {
   /** The name of TensorFlow's op; nothing here has it. */
   readonly name?: string;

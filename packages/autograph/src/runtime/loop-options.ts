@@ -15,6 +15,7 @@ import { AutographError } from '../errors.ts';
 
 const OP = 'tf.autograph.experimental.setLoopOptions';
 
+/** Options of `setLoopOptions`: how the loop that follows is traced. */
 export interface LoopOptions {
   /** TensorFlow's hint of how many turns may run at once. It is checked, and changes nothing: the graph says what may run beside what. */
   readonly parallelIterations?: number;

@@ -21,7 +21,9 @@ export class Uses {
   /** By value: the calls that write it, ascending. More than one only for a state. */
   readonly writers: readonly (readonly number[])[];
   readonly states: ReadonlySet<number>;
+  /** Given at each run. */
   readonly inputs: ReadonlySet<number>;
+  /** Written into memory that is given at each run; each is the output of a call, and listed once. */
   readonly outputs: ReadonlySet<number>;
 
   readonly #readers: (readonly number[])[];

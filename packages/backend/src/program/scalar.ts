@@ -27,6 +27,7 @@ export const scalarOps = [
   'le', 'gt', 'ge', 'and', 'or', 'xor', 'bitAnd', 'bitOr', 'bitXor', 'bitNot',
   'shiftLeft', 'shiftRight', 'select',
 ] as const;
+/** The name of an instruction of scalar programs. */
 export type ScalarOp = (typeof scalarOps)[number];
 
 /** One instruction; `args` are value numbers: inputs first, then instructions in order. `dtype` is the result's. */

@@ -8,6 +8,7 @@ import { answers, type Body, Refusal } from './answers.ts';
 import { Logs } from './logs.ts';
 import { Pages } from './pages.ts';
 
+/** Options of `serveBoard`. */
 export interface BoardOptions {
   /** The folder of runs; event files anywhere below it are shown. */
   readonly logdir: string;
@@ -19,6 +20,7 @@ export interface BoardOptions {
   readonly reloadMillis?: number;
 }
 
+/** A running dashboard. */
 export interface Board {
   readonly url: string;
   /** Resolves once all that was there at the start has been read. */

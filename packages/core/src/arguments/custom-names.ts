@@ -48,6 +48,7 @@ const registered = new Map<string, object>();
 const inScope = ambient<{ objects: Readonly<Record<string, unknown>> }>({ objects: {} });
 const namesInFiles = new WeakMap<object, string>();
 
+/** Options of `registerKerasSerializable`. */
 export interface RegisterOptions {
   /** What the names of a package's objects begin with in files: `Custom` unless given. */
   readonly package?: string | null;

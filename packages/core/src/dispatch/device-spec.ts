@@ -25,6 +25,7 @@ export class DeviceSpec {
   readonly job: string | null;
   readonly replica: number | null;
   readonly task: number | null;
+  /** `CPU`, `GPU`; kept in capitals. */
   readonly deviceType: string | null;
   readonly deviceIndex: number | null;
 

@@ -34,6 +34,7 @@ export type DeviceType = 'CPU' | 'GPU' | (string & {});
 export class PhysicalDevice {
   /** `/physical_device:CPU:0` */
   readonly name: string;
+  /** TensorFlow's device type: `CPU`, `GPU`; others are free to have names of their own, in capitals. */
   readonly deviceType: DeviceType;
 
   /** @internal */

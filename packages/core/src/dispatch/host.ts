@@ -28,8 +28,11 @@ export type HostFunction = (...inputs: Tensor[]) => TensorLike | readonly Tensor
 export const hostFunction: {
   (fn: HostFunction, inputs: readonly TensorLike[], outputs: HostOutput): Tensor;
   (options: {
+    /** The plain function: it gets tensors with values, and returns what `outputs` promises. */
     readonly fn: HostFunction;
+    /** The arguments of the function. */
     readonly inputs: readonly TensorLike[];
+    /** The dtype and the shape of what the function returns. */
     readonly outputs: HostOutput;
   }): Tensor;
   (fn: HostFunction, inputs: readonly TensorLike[], outputs?: readonly HostOutput[]): readonly Tensor[];

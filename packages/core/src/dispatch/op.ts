@@ -140,11 +140,16 @@ export type OpSpec = OpSpecBase &
 
 /** A declared op. */
 export class Op {
+  /** TensorFlow's OpDef name, or Eagre's own where TensorFlow has none. */
   readonly name: string;
+  /** The gradient, or why there is none (`notDifferentiable`), or neither for a composite op (that of its parts). */
   readonly grad: GradFn | undefined;
   readonly notDifferentiable: string | undefined;
+  /** Calls on which the op is compared between backends and its gradient checked. */
   readonly samples: () => readonly Sample[];
+  /** Permitted distance to the float64 reference in units in the last place of float32. */
   readonly ulp: number;
+  /** The results of an op whose sizes depend on values, for traces: `size` makes one that is not known before each run. */
   readonly valueSized: ValueSized | undefined;
   /** Whether tapes see the parts instead of the op. */
   readonly isComposite: boolean;

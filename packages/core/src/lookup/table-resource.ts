@@ -33,9 +33,13 @@ export class TableResource {
   readonly keyDtype: DType;
   readonly valueDtype: DType;
   readonly valueShape: readonly number[];
+  /** What it is filled with, now. */
   readonly contents: () => readonly [keys: Tensor, values: Tensor];
+  /** The file that it is filled from. */
   readonly file: TableFile | null;
+  /** Whether functions change it. */
   readonly isMutable: boolean;
+  /** The keys that stand for none and for removed ones, of a dense table. */
   readonly reserved: readonly [empty: Tensor, deleted: Tensor] | null;
 
   constructor(fields: TableFields) {

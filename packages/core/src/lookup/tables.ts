@@ -347,7 +347,11 @@ export class MutableHashTable implements Trackable {
    * @param dynamicDefaultValues the values of keys that are not there: one, or one for each key
    */
   lookup(keys: TensorLike, dynamicDefaultValues?: TensorLike | null): Tensor;
-  lookup(options: { readonly keys: TensorLike; readonly dynamicDefaultValues?: TensorLike | null }): Tensor;
+  lookup(options: {
+    readonly keys: TensorLike;
+    /** The values of keys that are not there: one, or one for each key. The table's default value unless given. */
+    readonly dynamicDefaultValues?: TensorLike | null;
+  }): Tensor;
   lookup(keys: unknown, dynamicDefaultValues: unknown = null): Tensor {
     const op = `${this.name}.lookup`;
     const x = keysOf(keys as TensorLike, this.keyDtype, op);

@@ -48,8 +48,11 @@ interface Waiting {
 export abstract class QueueBase {
   readonly name: string;
   readonly dtypes: readonly DType[];
+  /** The shape of each component. */
   readonly shapes: readonly PartialShape[] | null;
+  /** Names of the components, for elements that are objects. */
   readonly names: readonly string[] | null;
+  /** How many elements there may be; any number for -1. */
   readonly capacity: number;
   #closed = false;
   #cancelled = false;

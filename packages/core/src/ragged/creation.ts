@@ -42,6 +42,7 @@ import {
 /** Values in lists of lists, whose lengths may differ. */
 export type NestedList = Scalar | readonly NestedList[];
 
+/** Options of `ragged.constant`. */
 export interface ConstantOptions {
   /** How many dimensions are ragged; all but the first and those of `innerShape` unless given. */
   readonly raggedRank?: number;

@@ -214,7 +214,12 @@ export class DynamicRaggedShape extends CompositeTensor {
    * The length of each axis: a number, those of its rows, or null where that is not known.
    * @param options.raggedLengths whether ragged axes have lists; null otherwise. True by default
    */
-  staticLengths(options: { readonly raggedLengths?: boolean } = {}): (number | readonly number[] | null)[] {
+  staticLengths(
+    options: {
+      /** Whether ragged axes have the lengths of their rows; true by default. False: null in their place. */
+      readonly raggedLengths?: boolean;
+    } = {},
+  ): (number | readonly number[] | null)[] {
     const lists = checkFlag(options.raggedLengths ?? true, 'raggedLengths', `${CLASS}.staticLengths`);
     const known = (d: Dim): number | null => (isExpression(d) ? null : d);
     const inner = hostDims(this.#inner, 'innerShape', CLASS).map(known);

@@ -159,7 +159,10 @@ export abstract class RaggedBase extends CompositeTensor {
   /** The smallest shape that holds all rows: a vector, or one size for one `axis`. */
   boundingShape(
     axis?: number | readonly number[] | null,
-    options?: { readonly outType?: SplitsDType },
+    options?: {
+      /** The dtype of the result, int32 or int64; that of the splits by default. */
+      readonly outType?: SplitsDType;
+    },
   ): Tensor;
   boundingShape(axis: unknown = null, options: { readonly outType?: SplitsDType } = {}): Tensor {
     const { outType = this.rowSplits.dtype as SplitsDType } = options;
@@ -291,8 +294,11 @@ export abstract class RaggedBase extends CompositeTensor {
   }
 }
 
+/** Options of `raggedTensor.toTensor`. */
 export interface ToTensorOptions {
+  /** What fills rows up that are shorter than others; 0 by default, of strings the empty one. */
   readonly defaultValue?: TensorLike | null;
+  /** The shape of the result, `null` for sizes that are the longest row's: longer rows are cut off. All are by default. */
   readonly shape?: readonly (number | null)[] | null;
 }
 

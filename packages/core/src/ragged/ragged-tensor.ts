@@ -223,7 +223,13 @@ export class RaggedTensor extends RaggedBase {
    * A sparse tensor of rank 2 as a ragged one: the values of each row, one after the other.
    * @throws InvalidArgumentError for values that leave places out, or are out of order.
    */
-  static fromSparse(stInput: SparseTensor, options?: { readonly rowSplitsDtype?: SplitsDType }): RaggedTensor;
+  static fromSparse(
+    stInput: SparseTensor,
+    options?: {
+      /** The dtype of the splits; int64 by default. */
+      readonly rowSplitsDtype?: SplitsDType;
+    },
+  ): RaggedTensor;
   static fromSparse(x: SparseTensor, options: { readonly rowSplitsDtype?: SplitsDType } = {}): RaggedTensor {
     const op = 'RaggedTensor.fromSparse';
     const { rowSplitsDtype = 'int64' } = options;
@@ -321,10 +327,15 @@ function installAll(): void {
     );
 }
 
+/** Options of `RaggedTensor.fromTensor`. */
 export interface FromTensorOptions {
+  /** How much of each row counts: one integer for each, or a list of such tensors, one for each ragged dimension. Whole rows by default. */
   readonly lengths?: TensorLike | readonly TensorLike[] | null;
+  /** A value that is left out where it stands at the end of a row. Not beside `lengths`. */
   readonly padding?: TensorLike | null;
+  /** How many dimensions become ragged ones; 1 by default. */
   readonly raggedRank?: number;
+  /** The dtype of the splits; int64 by default. */
   readonly rowSplitsDtype?: SplitsDType;
 }
 

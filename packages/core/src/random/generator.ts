@@ -101,9 +101,11 @@ function advanced(state: Tensor, count: Tensor): Tensor {
 
 /** Options of `Generator`: a state with its algorithm, or a generator to begin like. */
 export interface GeneratorOptions {
+  /** A generator whose state and algorithm this one begins with. Not beside the other two. */
   readonly copyFrom?: Generator | null;
   /** Counter and key, int64 [3]; a variable is used as it is. */
   readonly state?: TensorLike | Variable | null;
+  /** The algorithm that the state is for: `'philox'` or 1, `'auto_select'` or 3. ThreeFry is not here. */
   readonly alg?: AlgorithmLike | null;
 }
 const uniformOptions: OptionNames<UniformOptions> = { minval: true, maxval: true, dtype: true };

@@ -3,7 +3,9 @@ import type { TypedArray } from '@eagre/backend';
 
 /** A complex number: `tf.constant({ re: 1, im: -2 })`. */
 export interface Complex {
+  /** The real part. */
   readonly re: number;
+  /** The imaginary part. */
   readonly im: number;
 }
 

@@ -3,7 +3,9 @@ import type { TypedArray } from '@eagre/backend';
 /** Pixels of a canvas, `ImageData`, or what decoders of images give: a tensor [height, width, 4] of red, green, blue and opacity. */
 export interface PixelsLike {
   readonly data: TypedArray | Uint8ClampedArray;
+  /** In pixels. */
   readonly width: number;
+  /** In pixels. */
   readonly height: number;
 }
 

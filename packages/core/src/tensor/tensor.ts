@@ -29,6 +29,7 @@ import { noValue } from './no-value.ts';
 
 /** Values nested in arrays: what `array()` returns. */
 export type NestedArray<T> = T | NestedArray<T>[];
+/** What one element of a tensor is on the host. */
 export type Scalar = number | bigint | boolean | string | Complex;
 
 interface DataOf {
@@ -213,7 +214,14 @@ export class Tensor<D extends DType = OpenDType> {
    * @throws InvalidArgumentError for another size; OutOfRangeError for an int64 that no number holds exactly, beyond ±(2⁵³ − 1).
    */
   item(): ItemOf<D>;
-  item(as: 'bigint' | { readonly as: 'bigint' }): bigint;
+  item(
+    as:
+      | 'bigint'
+      | {
+          /** `'bigint'`: any integer, also one that no number holds exactly, as a bigint. */
+          readonly as: 'bigint';
+        },
+  ): bigint;
   item<T extends AnyItemOf<D>>(): T;
   item(as?: unknown): Scalar {
     const value = this.#single();

@@ -38,6 +38,7 @@ import { noValue, UNKNOWN_VALUE } from './no-value.ts';
 import { aliasTensor, checkAlive, type HostArray, type NestedArray, type Scalar, Tensor } from './tensor.ts';
 import { VariableBase } from './variable-base.ts';
 
+/** Options of `Variable`. */
 export interface VariableOptions {
   /** Watched by gradient tapes and listed in `trainableVariables`; true by default. */
   readonly trainable?: boolean;
@@ -83,7 +84,9 @@ export const variableArguments: Parameters<VariableArguments> = {
 export const adopted: { value: Tensor | null } = { value: null };
 /** Rows of a tensor: `tf.IndexedSlices`. */
 export interface SparseDelta {
+  /** The rows, [n, …]. */
   readonly values: Tensor;
+  /** Which rows of the whole they are: int32 or int64 [n]. */
   readonly indices: Tensor;
 }
 
@@ -278,7 +281,10 @@ export class Variable extends VariableBase {
    * @throws InvalidArgumentError for another dtype, or a result of another shape
    */
   assignAdd(delta: TensorLike): this;
-  assignAdd(args: { readonly delta: TensorLike }): this;
+  assignAdd(args: {
+    /** What is added, of the variable's dtype; broadcast to its shape. */
+    readonly delta: TensorLike;
+  }): this;
   assignAdd(delta: unknown): this {
     return this.#update(this.taken().add(toTensor(delta as TensorLike, this.dtype)), 'assignAdd');
   }
@@ -287,51 +293,75 @@ export class Variable extends VariableBase {
    * @throws InvalidArgumentError for another dtype, or a result of another shape
    */
   assignSub(delta: TensorLike): this;
-  assignSub(args: { readonly delta: TensorLike }): this;
+  assignSub(args: {
+    /** What is subtracted, of the variable's dtype; broadcast to its shape. */
+    readonly delta: TensorLike;
+  }): this;
   assignSub(delta: unknown): this {
     return this.#update(this.taken().sub(toTensor(delta as TensorLike, this.dtype)), 'assignSub');
   }
 
   /** Adds rows to the value: `values[i]` to row `indices[i]`. The other rows are not touched. @throws OutOfRangeError for a row that is not there. */
   scatterAdd(sparseDelta: SparseDelta): this;
-  scatterAdd(args: { readonly sparseDelta: SparseDelta }): this;
+  scatterAdd(args: {
+    /** The rows that are added, and where. */
+    readonly sparseDelta: SparseDelta;
+  }): this;
   scatterAdd(sparseDelta: unknown): this {
     return this.#scatter(sparseDelta, 'scatterAdd');
   }
   /** Subtracts rows from the value, as `scatterAdd` adds them. */
   scatterSub(sparseDelta: SparseDelta): this;
-  scatterSub(args: { readonly sparseDelta: SparseDelta }): this;
+  scatterSub(args: {
+    /** The rows that are subtracted, and where. */
+    readonly sparseDelta: SparseDelta;
+  }): this;
   scatterSub(sparseDelta: unknown): this {
     return this.#scatter(sparseDelta, 'scatterSub');
   }
   /** Replaces rows of the value. */
   scatterUpdate(sparseDelta: SparseDelta): this;
-  scatterUpdate(args: { readonly sparseDelta: SparseDelta }): this;
+  scatterUpdate(args: {
+    /** The new rows, and where they go. */
+    readonly sparseDelta: SparseDelta;
+  }): this;
   scatterUpdate(sparseDelta: unknown): this {
     return this.#scatter(sparseDelta, 'scatterUpdate');
   }
   /** Keeps the larger of both values in rows. */
   scatterMax(sparseDelta: SparseDelta): this;
-  scatterMax(args: { readonly sparseDelta: SparseDelta }): this;
+  scatterMax(args: {
+    /** The rows that are compared, and with which. */
+    readonly sparseDelta: SparseDelta;
+  }): this;
   scatterMax(sparseDelta: unknown): this {
     return this.#scatter(sparseDelta, 'scatterMax');
   }
   /** Keeps the smaller of both values in rows. */
   scatterMin(sparseDelta: SparseDelta): this;
-  scatterMin(args: { readonly sparseDelta: SparseDelta }): this;
+  scatterMin(args: {
+    /** The rows that are compared, and with which. */
+    readonly sparseDelta: SparseDelta;
+  }): this;
   scatterMin(sparseDelta: unknown): this {
     return this.#scatter(sparseDelta, 'scatterMin');
   }
 
   /** Multiplies rows of the value: row `indices[i]` by `values[i]`, by all of them where an index stands twice. */
   scatterMul(sparseDelta: SparseDelta): this;
-  scatterMul(args: { readonly sparseDelta: SparseDelta }): this;
+  scatterMul(args: {
+    /** The factors of rows, and which rows. */
+    readonly sparseDelta: SparseDelta;
+  }): this;
   scatterMul(sparseDelta: unknown): this {
     return this.#scale(sparseDelta, 'scatterMul');
   }
   /** Divides rows of the value, as `scatterMul` multiplies them; integers are cut off towards 0. @throws InvalidArgumentError for an integer divided by 0 */
   scatterDiv(sparseDelta: SparseDelta): this;
-  scatterDiv(args: { readonly sparseDelta: SparseDelta }): this;
+  scatterDiv(args: {
+    /** The divisors of rows, and which rows. */
+    readonly sparseDelta: SparseDelta;
+  }): this;
   scatterDiv(sparseDelta: unknown): this {
     return this.#scale(sparseDelta, 'scatterDiv');
   }
@@ -341,7 +371,10 @@ export class Variable extends VariableBase {
    * `v.batchScatterUpdate({ sparseDelta: { values, indices } })`.
    */
   batchScatterUpdate(sparseDelta: SparseDelta): this;
-  batchScatterUpdate(args: { readonly sparseDelta: SparseDelta }): this;
+  batchScatterUpdate(args: {
+    /** The new rows of each part, and where they go. */
+    readonly sparseDelta: SparseDelta;
+  }): this;
   batchScatterUpdate(sparseDelta: unknown): this {
     const op = 'batchScatterUpdate';
     const { values, indices } = slicesOf(sparseDelta, op);
@@ -387,7 +420,10 @@ export class Variable extends VariableBase {
 
   /** Rows of the value, as `gather` takes them. Their gradient for the variable is of these rows alone. @throws OutOfRangeError for a row that is not there */
   sparseRead(indices: TensorLike): Tensor;
-  sparseRead(args: { readonly indices: TensorLike }): Tensor;
+  sparseRead(args: {
+    /** The numbers of the rows, int32 or int64. */
+    readonly indices: TensorLike;
+  }): Tensor;
   sparseRead(indices: unknown): Tensor {
     return this.gather(indices as TensorLike);
   }
@@ -468,7 +504,14 @@ export class Variable extends VariableBase {
   }
   /** The one value now, of a variable with one element: as {@link Tensor.item}. */
   item(): number;
-  item(as: 'bigint' | { readonly as: 'bigint' }): bigint;
+  item(
+    as:
+      | 'bigint'
+      | {
+          /** `'bigint'`: any integer, also one that no number holds exactly, as a bigint. */
+          readonly as: 'bigint';
+        },
+  ): bigint;
   item<T extends number | boolean | string>(): T;
   item(as?: unknown): Scalar {
     const value = this.#known();

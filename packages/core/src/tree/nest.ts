@@ -92,6 +92,7 @@ interface Expanded {
   readonly expandComposites: true;
 }
 
+/** How structures are compared in `tf.nest`. */
 export interface NestOptions extends CompositeOptions {
   /** Whether arrays, maps and objects are told apart, and their keys; without, the leaves at the same places count. True unless given. */
   readonly checkTypes?: boolean;

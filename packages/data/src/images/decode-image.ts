@@ -115,6 +115,7 @@ function webpFrames(bytes: Uint8Array, channels: number, op: string): Tensor {
 /** The inverse cosine transform of `decodeJpeg`; an empty text is the fast one, as in TensorFlow. */
 export type DctMethod = '' | 'INTEGER_FAST' | 'INTEGER_ACCURATE';
 
+/** Options of `decodeJpeg` and `decodeAndCropJpeg`. */
 export interface DecodeJpegOptions {
   /** How many times smaller the picture is made; 1 by default. Without the native codecs only 1. */
   readonly ratio?: 1 | 2 | 4 | 8;
@@ -210,6 +211,7 @@ export const decodeAndCropJpeg: NamedFunction<
   },
 );
 
+/** Options of `decodeImage`. */
 export interface DecodeImageOptions {
   /** Whether a GIF or WebP file gives all of its frames, along a first axis; true by default. */
   readonly expandAnimations?: boolean;

@@ -22,16 +22,19 @@ import { encodePng } from './png.ts';
 type DataFormat = 'channelsLast' | 'channelsFirst';
 type Floats = 'float32' | 'float64';
 
+/** Options of `imgToArray`. */
 export interface ImageToArrayOptions {
   /** Where the channels stand in the tensor; that of `tf.keras.config.imageDataFormat()` unless given. */
   readonly dataFormat?: DataFormat | null;
   /** That of `tf.keras.config.floatx()` unless given, of 32 bits at least. */
   readonly dtype?: Floats | null;
 }
+/** Options of `arrayToImg`. */
 export interface ArrayToImageOptions extends ImageToArrayOptions {
   /** Make the smallest value 0 and the largest 255, true unless given; else values must be from 0 to 255. */
   readonly scale?: boolean;
 }
+/** Options of `saveImg`. */
 export interface SaveImageOptions extends Omit<ArrayToImageOptions, 'dtype'> {
   /** `'png'` or `'jpeg'`; what the name of the file ends with unless given. */
   readonly fileFormat?: 'png' | 'jpeg' | 'jpg' | null;

@@ -5,6 +5,7 @@ import { checkCount } from '../pipeline/options.ts';
 import { type Box, CHANNELS, type ColorMode, type Picture, pictureDecoder, withChannels } from './picture.ts';
 import { type Resampling, resampled, resamplings } from './resampling.ts';
 
+/** Options of `loadImg`. */
 export interface LoadImageOptions {
   /** `'rgb'` unless given. */
   readonly colorMode?: ColorMode;

@@ -15,6 +15,7 @@ import {
 } from '@eagre/core/internal';
 import { checkCsvFormat } from '../readers/csv-records.ts';
 
+/** Options of `decodeCsv`. */
 export interface DecodeCsvOptions {
   /** A comma by default. */
   readonly fieldDelim?: string;

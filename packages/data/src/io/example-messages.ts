@@ -216,8 +216,14 @@ const mapped = <T, R>(map: ReadonlyMap<string, T>, fn: (value: T) => R): Map<str
 
 /** Features by name. */
 export class Features {
+  /** Features by name: an object or a map. */
   readonly feature: ReadonlyMap<string, Feature>;
-  constructor(fields: { readonly feature?: ByName<Feature> } = {}) {
+  constructor(
+    fields: {
+      /** Features by name: an object or a map. None by default. */
+      readonly feature?: ByName<Feature>;
+    } = {},
+  ) {
     const { feature } = argumentsOf<{ feature?: unknown }>(Features, new.target, [fields] as never);
     this.feature = byName(feature, Feature, 'Features');
   }
@@ -271,8 +277,14 @@ export class FeatureList {
 
 /** Lists by name. */
 export class FeatureLists {
+  /** Lists of features by name: an object or a map. */
   readonly featureList: ReadonlyMap<string, FeatureList>;
-  constructor(fields: { readonly featureList?: ByName<FeatureList> } = {}) {
+  constructor(
+    fields: {
+      /** Lists of features by name: an object or a map. None by default. */
+      readonly featureList?: ByName<FeatureList>;
+    } = {},
+  ) {
     const given = argumentsOf<{ featureList?: unknown }>(FeatureLists, new.target, [fields] as never);
     this.featureList = byName(given.featureList, FeatureList, 'FeatureLists');
   }
@@ -307,8 +319,14 @@ export class FeatureLists {
  * `tf.io.encodeExample({ label: 3n })` gives the same bytes.
  */
 export class Example {
+  /** What the example has. */
   readonly features: Features;
-  constructor(fields: { readonly features?: Features } = {}) {
+  constructor(
+    fields: {
+      /** What the example has; nothing by default. */
+      readonly features?: Features;
+    } = {},
+  ) {
     const { features } = argumentsOf<{ features?: unknown }>(Example, new.target, [fields] as never);
     this.features = instance(features, Features, 'features', 'Example') ?? new Features();
   }
@@ -334,8 +352,16 @@ export class Example {
 export class SequenceExample {
   /** What is not a sequence. */
   readonly context: Features;
+  /** For each name a list, with features of each step. */
   readonly featureLists: FeatureLists;
-  constructor(fields: { readonly context?: Features; readonly featureLists?: FeatureLists } = {}) {
+  constructor(
+    fields: {
+      /** Features of the whole sequence; none by default. */
+      readonly context?: Features;
+      /** For each name a list, with features of each step; none by default. */
+      readonly featureLists?: FeatureLists;
+    } = {},
+  ) {
     const given = argumentsOf<{ context?: unknown; featureLists?: unknown }>(SequenceExample, new.target, [
       fields,
     ] as never);

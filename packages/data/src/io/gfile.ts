@@ -135,6 +135,7 @@ export const glob: NamedFunction<[pattern: string | readonly string[]], ['patter
 /** A folder, and the names of the folders and files in it. */
 export type WalkStep = readonly [directory: string, subdirectories: string[], files: string[]];
 
+/** Options of `walk`. */
 export interface WalkOptions {
   /** Whether a folder comes before those in it; true by default. */
   readonly topdown?: boolean;
@@ -287,7 +288,10 @@ export class GFile {
   }
   /** The next `n` bytes, or all that are left for -1. */
   read(n?: number): string | Uint8Array;
-  read(options: { readonly n?: number }): string | Uint8Array;
+  read(options: {
+    /** How many bytes; -1, the default, for all that are left. */
+    readonly n?: number;
+  }): string | Uint8Array;
   read(n: unknown = -1): string | Uint8Array {
     checkCount(n, 'n', 'GFile.read', -1);
     return this.#shown(this.#bytes((n as number) < 0 ? Number.POSITIVE_INFINITY : (n as number)));
@@ -313,7 +317,10 @@ export class GFile {
   }
   /** Writes text or bytes. */
   write(fileContent: string | Uint8Array): void;
-  write(options: { readonly fileContent: string | Uint8Array }): void;
+  write(options: {
+    /** Text, which is written as UTF-8, or bytes. */
+    readonly fileContent: string | Uint8Array;
+  }): void;
   write(fileContent: unknown): void {
     if (typeof fileContent !== 'string' && !(fileContent instanceof Uint8Array))
       throw new InvalidArgumentError('fileContent must be text or bytes', 'GFile.write');
@@ -330,7 +337,12 @@ export class GFile {
   }
   /** Goes to a byte: from the start, from where the file is (`whence` 1), or from its end (2). */
   seek(offset: number, whence?: 0 | 1 | 2): void;
-  seek(options: { readonly offset: number; readonly whence?: 0 | 1 | 2 }): void;
+  seek(options: {
+    /** How many bytes from there; may be negative from where the file is and from its end. */
+    readonly offset: number;
+    /** From where: 0 is the start, the default; 1 where the file is, 2 its end. */
+    readonly whence?: 0 | 1 | 2;
+  }): void;
   seek(offset: unknown, whence: unknown = 0): void {
     checkOneOf(whence, [0, 1, 2], 'whence', 'GFile.seek');
     checkCount(offset, 'offset', 'GFile.seek', Number.MIN_SAFE_INTEGER);

@@ -6,10 +6,12 @@
  */
 export type DescriptorSource = string | Uint8Array;
 
+/** Options of `encodeProto`. */
 export interface EncodeProtoOptions {
   /** Must be given: no messages are described here. */
   readonly descriptorSource?: DescriptorSource;
 }
+/** Options of `decodeProto`. */
 export interface DecodeProtoOptions extends EncodeProtoOptions {
   /** How messages are written; `'binary'` by default. */
   readonly messageFormat?: 'binary' | 'text';

@@ -40,6 +40,7 @@ const RAW: readonly DType[] = [
 /** How many bytes are decoded at once. */
 const MAX_BYTES = 2 ** 30;
 
+/** Options of `decodeRaw`. */
 export interface DecodeRawOptions {
   /** Whether the first byte of a value is the lowest; true by default. */
   readonly littleEndian?: boolean;

@@ -25,6 +25,7 @@ export interface SignatureOptions {
   readonly outputSignature?: ElementSpec;
 }
 
+/** What all transformations take that call a function of elements. */
 export interface FunctionCallOptions {
   /**
    * Whether the function runs as plain code for each element, so that it may read values and do other things of the host. Otherwise it is

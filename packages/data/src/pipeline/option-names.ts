@@ -27,6 +27,7 @@ export interface CounterOptions extends RangeOptions {
 }
 /** Options of `Dataset.random`. */
 export interface RandomOptions {
+  /** Makes the numbers the same in each run of the program; drawn anew unless given. */
   readonly seed?: number;
   /** Whether each pass gives other numbers. */
   readonly rerandomizeEachIteration?: boolean;

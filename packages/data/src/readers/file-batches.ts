@@ -11,6 +11,7 @@ export interface FileBatchOptions {
   readonly shuffle?: boolean | undefined;
   /** How many records are shuffled at a time. Default: 10,000. */
   readonly shuffleBufferSize?: number | undefined;
+  /** Makes the order the same in each run of the program; drawn anew unless given. */
   readonly shuffleSeed?: number | undefined;
   /** How many batches are made ahead. Default: AUTOTUNE. */
   readonly prefetchBufferSize?: number | undefined;

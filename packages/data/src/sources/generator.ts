@@ -20,6 +20,7 @@ import { UNKNOWN_CARDINALITY } from '../pipeline/options.ts';
 /** What yields elements: a function that begins anew at each call, or something that can be iterated several times. */
 export type ElementSource<S> = (() => Iterable<S> | AsyncIterable<S>) | Iterable<S> | AsyncIterable<S>;
 
+/** Options of `Dataset.fromGenerator`. */
 export interface GeneratorOptions<E extends ElementSpec = ElementSpec> {
   /** Dtypes and shapes of the elements; what is yielded is converted and checked. Without it elements are what they are. */
   readonly outputSignature?: E;

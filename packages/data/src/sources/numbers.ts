@@ -16,8 +16,9 @@ import { type Count, INFINITE_CARDINALITY, plainNumber } from '../pipeline/optio
 import { Rng, type SeedWords, seedWords } from '../pipeline/random.ts';
 import { RowsNode } from './rows.ts';
 
+/** Options of `Dataset.range`. */
 export interface RangeOptions {
-  /** int64 unless set. */
+  /** The dtype of the numbers; int64 unless set. */
   readonly outputType?: DType;
 }
 function checkNumeric(dtype: DType, what: string): DType {

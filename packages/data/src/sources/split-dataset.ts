@@ -16,6 +16,7 @@ import { AUTOTUNE } from '../pipeline/options.ts';
 import { Rng, seedWords } from '../pipeline/random.ts';
 import { BatchNode } from '../transformations/batch.ts';
 
+/** Options of `splitDataset`. */
 export interface SplitOptions {
   /** How many elements the left part gets, or its share between 0 and 1; what is left over unless given. */
   readonly leftSize?: number | null;
@@ -23,6 +24,7 @@ export interface SplitOptions {
   readonly rightSize?: number | null;
   /** Whether the elements are brought into another order before; false unless given. */
   readonly shuffle?: boolean;
+  /** Makes the order of `shuffle` the same in each run of the program; drawn anew unless given. */
   readonly seed?: number | null;
 }
 

@@ -14,6 +14,7 @@ import { type Arguments, defineFunction, type OptionNames } from '@eagre/core/in
 import { Dataset } from '../pipeline/dataset.ts';
 import { checkCount } from '../pipeline/options.ts';
 
+/** Options of `timeseriesDatasetFromArray`. */
 export interface TimeseriesOptions {
   /** Steps between the beginnings of sequences; 1 unless set. */
   readonly sequenceStride?: number;

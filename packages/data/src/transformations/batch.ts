@@ -31,6 +31,7 @@ import { type Count, checkCount, UNKNOWN_CARDINALITY } from '../pipeline/options
 import { Stacker } from '../pipeline/stacker.ts';
 import { SliceRows } from '../sources/rows.ts';
 
+/** Options of `batch`. */
 export interface BatchOptions {
   /** Whether a last batch of fewer elements is left out; then the batch's size is part of `elementSpec`. */
   readonly dropRemainder?: boolean;

@@ -8,6 +8,7 @@ import { checkCount } from '../pipeline/options.ts';
 import { GroupNode } from './group.ts';
 import { type PaddedBatchOptions, paddedTo } from './padded-batch.ts';
 
+/** Options of `bucketBySequenceLength`. */
 export interface BucketOptions extends PaddedBatchOptions {
   /** Whether elements are stacked as they are, because all of a bucket have one shape. */
   readonly noPadding?: boolean;

@@ -23,6 +23,7 @@ import { conformNode } from './conform.ts';
 import { dividedInput } from './divided-input.ts';
 import { InterleaveIterator } from './interleave-iterator.ts';
 
+/** Options of `interleave`. */
 export interface InterleaveOptions extends SignatureOptions {
   /** How many datasets are read from at a time; 16 unless set, also for AUTOTUNE. */
   readonly cycleLength?: Count;

@@ -27,6 +27,7 @@ import { ElementsNode } from '../sources/elements.ts';
 import { CallingIterator } from './calling-iterator.ts';
 import { conformNode } from './conform.ts';
 
+/** Options of `groupByWindow`. */
 export interface GroupByWindowOptions extends FunctionCallOptions, SignatureOptions {
   /** How many elements of a key make a group. */
   readonly windowSize?: Count;

@@ -30,6 +30,7 @@ import { Stacker } from '../pipeline/stacker.ts';
 import { type BlockFunction, blockFunction } from '../pipeline/vectorize.ts';
 import { CallingIterator } from './calling-iterator.ts';
 
+/** Options of `map`. */
 export interface MapOptions extends FunctionCallOptions, SignatureOptions {
   /** How many calls of an async function may be under way at once, in the order of the elements; AUTOTUNE is 16. */
   readonly numParallelCalls?: Count;
@@ -44,6 +45,7 @@ export class MapNode extends UnaryNode {
   readonly kind = 'Map';
   readonly fn: ElementFunction;
   readonly parallel: number;
+  /** With false, results of parallel calls come as they are ready. Otherwise as `withOptions` says: in order, unless it says otherwise. */
   readonly deterministic: boolean | undefined;
   readonly block: BlockFunction | null;
   readonly isFresh: boolean;

@@ -34,6 +34,7 @@ export type PaddingValues =
   | readonly PaddingValues[]
   | { readonly [key: string]: PaddingValues };
 
+/** Options of `paddedBatch`. */
 export interface PaddedBatchOptions extends BatchOptions {
   /** What elements are padded to; the largest sizes of each batch unless set. */
   readonly paddedShapes?: PaddedShapes;

@@ -11,6 +11,7 @@ import { leavesOf, raggedOf, stackTensors } from '../pipeline/stacker.ts';
 import type { BatchOptions } from './batch.ts';
 import { ListBatchNode } from './list-batch.ts';
 
+/** Options of `raggedBatch`. */
 export interface RaggedBatchOptions extends BatchOptions {
   /** Of `rowSplits`; int64 unless set. */
   readonly rowSplitsDtype?: 'int32' | 'int64';

@@ -21,9 +21,11 @@ import { seedWords } from '../pipeline/random.ts';
 import { type Draws, Seeds } from '../sources/numbers.ts';
 import { CallingIterator } from './calling-iterator.ts';
 
+/** Options of `rejectionResample`. */
 export interface ResampleOptions extends FunctionCallOptions {
   /** How the classes are distributed in the input; found while going through it unless given. */
   readonly initialDist?: readonly number[];
+  /** Makes the choice the same in each run of the program; drawn anew unless given. */
   readonly seed?: number;
 }
 

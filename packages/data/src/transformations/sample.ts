@@ -22,9 +22,11 @@ import type { SeedWords } from '../pipeline/random.ts';
 import { Seeds } from '../sources/numbers.ts';
 import { restoreAll } from './zip.ts';
 
+/** Options of `Dataset.sampleFromDatasets`. */
 export interface SampleOptions {
   /** How likely each dataset is, up to a factor; all the same unless set. */
   readonly weights?: readonly number[];
+  /** Makes the choice the same in each run of the program; drawn anew unless given. */
   readonly seed?: number;
   /** Whether the end of one dataset is the end of all. */
   readonly stopOnEmptyDataset?: boolean;

@@ -22,6 +22,7 @@ import { type Rng, seedWords } from '../pipeline/random.ts';
 import { type Draws, Seeds } from '../sources/numbers.ts';
 import { partOfNode } from './part.ts';
 
+/** Options of `shuffle`. */
 export interface ShuffleOptions {
   /** Of its own; otherwise `tf.random.setSeed` decides, or nothing. */
   readonly seed?: number;

@@ -19,6 +19,7 @@ import { count, fields, flag, list, UnaryIterator, UnaryNode } from '../pipeline
 import { type Count, checkCount } from '../pipeline/options.ts';
 import { ElementsNode } from '../sources/elements.ts';
 
+/** Options of `window`. */
 export interface WindowOptions {
   /** From the start of one window to the start of the next; `size` unless set. */
   readonly shift?: Count;
@@ -31,7 +32,9 @@ export interface WindowOptions {
 export class WindowNode extends UnaryNode {
   readonly kind = 'Window';
   readonly size: number;
+  /** From the start of one window to the start of the next. */
   readonly shift: number;
+  /** From one element of a window to the next. */
   readonly stride: number;
   readonly whole: boolean;
 

@@ -8,6 +8,7 @@ import { checkOptions, type DatasetOptions } from '../pipeline/options.ts';
 /** Options for the pipeline up to here. */
 export class OptionsNode extends UnaryNode {
   readonly kind = 'Options';
+  /** Options that hold for the pipeline up to here. */
   readonly options: DatasetOptions;
 
   constructor(input: DatasetNode, options: DatasetOptions | Options) {

@@ -60,6 +60,7 @@ interface ServerFields {
 
 /** What one process is in a cluster: an argument of `tf.distribute.Server`. */
 export class ServerDef {
+  /** All jobs of the cluster, this process's among them. */
   readonly cluster: ClusterDef;
   readonly jobName: TaskType;
   readonly taskIndex: number;

@@ -34,6 +34,7 @@ class KnownResolver extends ClusterResolver {
 interface TFConfigOptions {
   /** Instead of what `TF_CONFIG` says. */
   readonly taskType?: TaskType | null;
+  /** The number of the task among those of its type, instead of what `TF_CONFIG` says. */
   readonly taskId?: number | null;
 }
 
@@ -50,8 +51,11 @@ export class TFConfigClusterResolver extends KnownResolver {
 takesArguments<TFConfigOptions>({ names: { taskType: true, taskId: true } }, TFConfigClusterResolver);
 
 interface SimpleOptions {
+  /** The addresses of all tasks: `{ worker: ['host:port', …] }`. */
   readonly clusterSpec: ClusterSpec | ClusterDef;
+  /** What this process does. */
   readonly taskType: TaskType;
+  /** Which task of its type this process is, from 0 on. */
   readonly taskId: number;
 }
 
@@ -61,7 +65,12 @@ export class SimpleClusterResolver extends KnownResolver {
   constructor(
     ...args: [
       clusterSpec: ClusterSpec | ClusterDef | SimpleOptions,
-      options?: { readonly taskType: TaskType; readonly taskId: number },
+      options?: {
+        /** What this process does. */
+        readonly taskType: TaskType;
+        /** Which task of its type this process is, from 0 on. */
+        readonly taskId: number;
+      },
     ]
   ) {
     const { clusterSpec, taskType, taskId } = argumentsOf<SimpleOptions>(

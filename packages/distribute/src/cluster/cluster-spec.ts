@@ -16,7 +16,16 @@ export class ClusterSpec {
   readonly jobs: { readonly [type in TaskType]?: readonly string[] };
 
   /** @throws InvalidArgumentError for unknown task types, no addresses, or more than one chief or evaluator */
-  constructor(...args: [cluster: ClusterDef | { readonly cluster: ClusterDef }]) {
+  constructor(
+    ...args: [
+      cluster:
+        | ClusterDef
+        | {
+            /** The addresses of all tasks: `{ worker: ['host:port', …] }`. */
+            readonly cluster: ClusterDef;
+          },
+    ]
+  ) {
     const { cluster } = argumentsOf<{ readonly cluster: ClusterDef }>(ClusterSpec, new.target, args);
     if (typeof cluster !== 'object' || cluster === null || Array.isArray(cluster))
       throw new InvalidArgumentError(

@@ -3,8 +3,11 @@ import { argumentsOf, defineMethods, shown, takesArguments } from '@eagre/core/i
 
 /** Arguments of `InputContext`: one process with one replica by default. */
 export interface InputContextArguments {
+  /** How many processes make datasets; 1 by default. */
   readonly numInputPipelines?: number;
+  /** Which of these processes this is, from 0 on; 0 by default. */
   readonly inputPipelineId?: number;
+  /** How many replicas there are, over all processes; 1 by default. */
   readonly numReplicasInSync?: number;
 }
 
@@ -48,7 +51,10 @@ export class InputContext {
 
   /** The batch size of a replica. @throws InvalidArgumentError for a size that cannot be divided evenly */
   getPerReplicaBatchSize(globalBatchSize: number): number;
-  getPerReplicaBatchSize(options: { readonly globalBatchSize: number }): number;
+  getPerReplicaBatchSize(options: {
+    /** How many examples all replicas get together in one step. */
+    readonly globalBatchSize: number;
+  }): number;
   getPerReplicaBatchSize(globalBatchSize: unknown): number {
     const op = 'InputContext.getPerReplicaBatchSize';
     if (!Number.isSafeInteger(globalBatchSize) || (globalBatchSize as number) < 1)
@@ -79,13 +85,17 @@ defineMethods(InputContext.prototype, 'InputContext', {
 
 /** Arguments of `ValueContext`: one replica by default. */
 export interface ValueContextArguments {
+  /** Which replica this is, from 0 on; 0 by default. */
   readonly replicaIdInSyncGroup?: number;
+  /** How many replicas there are, over all processes; 1 by default. */
   readonly numReplicasInSync?: number;
 }
 
 /** What the function of `strategy.experimentalDistributeValuesFromFunction` is told of the replica that it makes a value for. */
 export class ValueContext {
+  /** Which replica this is, from 0 on. */
   readonly replicaIdInSyncGroup: number;
+  /** How many replicas there are, over all processes. */
   readonly numReplicasInSync: number;
 
   /** Strategies make them; a program may, to try its function. @throws InvalidArgumentError for numbers that make no sense */

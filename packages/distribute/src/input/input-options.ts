@@ -10,7 +10,7 @@ export type InputReplicationMode = keyof typeof InputReplicationMode;
 export interface InputArguments {
   /** Whether elements are copied to the device of the replica that gets them; true by default. */
   readonly experimentalFetchToDevice?: boolean | null;
-  /** `'PER_WORKER'` by default; `'PER_REPLICA'` is for `distributeDatasetsFromFunction`. */
+  /** Whom a dataset is for: `'PER_WORKER'`, a process, by default; `'PER_REPLICA'` is for `distributeDatasetsFromFunction`. */
   readonly experimentalReplicationMode?: InputReplicationMode;
   /** Whether datasets run on the replicas' devices; only with `'PER_REPLICA'`, and without `experimentalFetchToDevice`. False by default. */
   readonly experimentalPlaceDatasetOnDevice?: boolean;
@@ -20,9 +20,13 @@ export interface InputArguments {
 
 /** How a strategy takes its elements from datasets. */
 export class InputOptions {
+  /** Whether elements are copied to the device of the replica that gets them. */
   readonly experimentalFetchToDevice: boolean;
+  /** Whom a dataset is for: `'PER_WORKER'`, a process,; `'PER_REPLICA'` is for `distributeDatasetsFromFunction`. */
   readonly experimentalReplicationMode: InputReplicationMode;
+  /** Whether datasets run on the replicas' devices; only with `'PER_REPLICA'`, and without `experimentalFetchToDevice`. */
   readonly experimentalPlaceDatasetOnDevice: boolean;
+  /** How many elements are read ahead for each replica. */
   readonly experimentalPerReplicaBufferSize: number;
 
   /** @throws InvalidArgumentError for other values, and for combinations that exclude each other */

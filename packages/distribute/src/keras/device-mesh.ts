@@ -12,14 +12,19 @@ import {
 } from '@eagre/core/internal';
 
 interface DeviceMeshArguments {
+  /** How many devices there are along each axis. */
   readonly shape: readonly number[];
+  /** A name for each axis: `['batch', 'model']`. */
   readonly axisNames: readonly string[];
+  /** The devices row by row, as many as the mesh has places: `['cpu:0', 'cpu:1']`. All by default. */
   readonly devices?: readonly string[] | null;
 }
 
 /** Devices in a grid whose axes have names. */
 export class DeviceMesh {
+  /** How many devices there are along each axis. */
   readonly shape: readonly number[];
+  /** A name for each axis: `['batch', 'model']`. */
   readonly axisNames: readonly string[];
   /** The devices row by row: `'cpu:0'`. */
   readonly devices: readonly string[];
@@ -34,7 +39,10 @@ export class DeviceMesh {
     ...args: [
       shape: readonly number[] | DeviceMeshArguments,
       axisNames?: readonly string[],
-      options?: { readonly devices?: readonly string[] | null },
+      options?: {
+        /** The devices row by row, as many as the mesh has places: `['cpu:0', 'cpu:1']`. All by default. */
+        readonly devices?: readonly string[] | null;
+      },
     ]
   ) {
     const op = 'DeviceMesh';

@@ -19,7 +19,9 @@ import { DeviceMesh, listDevices } from './device-mesh.ts';
 import { TensorLayout } from './tensor-layout.ts';
 
 interface DataParallelArguments {
+  /** A mesh with one axis, along which batches are divided. Instead of `devices`. */
   readonly deviceMesh?: DeviceMesh | null;
+  /** Names of the devices that get a part of each batch: `['cpu:0', 'cpu:1']`. All by default. */
   readonly devices?: readonly string[] | null;
   /** Whether `distributeDataset` divides data sets between processes; true by default. */
   readonly autoShardDataset?: boolean;
@@ -81,7 +83,14 @@ export class DataParallel extends Distribution {
   }
 
   /** The data set that this process goes through: the whole one, as one process has all devices of the mesh. */
-  distributeDataset<T extends object>(dataset: T | { readonly dataset: T }): T;
+  distributeDataset<T extends object>(
+    dataset:
+      | T
+      | {
+          /** Any data set. */
+          readonly dataset: T;
+        },
+  ): T;
   distributeDataset(dataset: unknown): unknown {
     if (typeof dataset !== 'object' || dataset === null)
       throw new InvalidArgumentError(
@@ -93,7 +102,10 @@ export class DataParallel extends Distribution {
 
   /** The layout of a batch: divided along its first axis. */
   getDataLayout(dataShape: readonly unknown[]): TensorLayout;
-  getDataLayout(options: { readonly dataShape: readonly unknown[] }): TensorLayout;
+  getDataLayout(options: {
+    /** The shape of a batch, of rank 1 or more. */
+    readonly dataShape: readonly unknown[];
+  }): TensorLayout;
   getDataLayout(shape: unknown): TensorLayout {
     if (!Array.isArray(shape) || shape.length === 0)
       throw new InvalidArgumentError(
@@ -108,7 +120,10 @@ export class DataParallel extends Distribution {
   }
 
   /** The layout of a variable: whole on every device. */
-  getVariableLayout(variable: { readonly shape: readonly number[] }): TensorLayout {
+  getVariableLayout(variable: {
+    /** Its sizes. */
+    readonly shape: readonly number[];
+  }): TensorLayout {
     const { deviceMesh } = this;
     return new TensorLayout(
       variable.shape.map(() => null),

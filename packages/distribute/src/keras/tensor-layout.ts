@@ -3,20 +3,27 @@ import { argumentsOf, checkList, shown, takesArguments } from '@eagre/core/inter
 import { DeviceMesh } from './device-mesh.ts';
 
 interface TensorLayoutArguments {
+  /** For each axis of the tensor the axis of the mesh along which it is divided, or null for one that is whole everywhere. */
   readonly axes: readonly (string | null)[];
+  /** The mesh that the names are of; none unless given. */
   readonly deviceMesh?: DeviceMesh | null;
 }
 
 /** Along which axes of a mesh a tensor is divided: a name of the mesh for each axis of the tensor, or null for one that is whole everywhere. */
 export class TensorLayout {
+  /** For each axis of the tensor the axis of the mesh along which it is divided, or null for one that is whole everywhere. */
   readonly axes: readonly (string | null)[];
+  /** The mesh that the names are of. */
   readonly deviceMesh: DeviceMesh | null;
 
   /** @throws InvalidArgumentError for an axis that the mesh does not have */
   constructor(
     ...args: [
       axes: readonly (string | null)[] | TensorLayoutArguments,
-      options?: { readonly deviceMesh?: DeviceMesh | null },
+      options?: {
+        /** The mesh that the names are of; none unless given. */
+        readonly deviceMesh?: DeviceMesh | null;
+      },
     ]
   ) {
     const op = 'TensorLayout';

@@ -67,6 +67,7 @@ const LONGEST_QUEUE = 256;
  * - A parameter server that is lost is an UnavailableError, for good: its variables are gone.
  */
 export class ClusterCoordinator {
+  /** The strategy whose workers are given work. */
   readonly strategy: ParameterServerStrategy;
   readonly #cluster: ConnectedCluster;
   readonly #workers: WorkerState[] = [];
@@ -80,7 +81,16 @@ export class ClusterCoordinator {
   #isClosed = false;
 
   /** @throws FailedPreconditionError before the strategy is connected */
-  constructor(...args: [strategy: ParameterServerStrategy | { readonly strategy: ParameterServerStrategy }]) {
+  constructor(
+    ...args: [
+      strategy:
+        | ParameterServerStrategy
+        | {
+            /** The strategy whose workers are given work. */
+            readonly strategy: ParameterServerStrategy;
+          },
+    ]
+  ) {
     const { strategy } = argumentsOf<{ readonly strategy: ParameterServerStrategy }>(
       ClusterCoordinator,
       new.target,
@@ -194,7 +204,12 @@ export class ClusterCoordinator {
    * functions that ask for them.
    */
   createPerWorkerDataset<T>(
-    dataset: WorkerDataset<T> | { readonly datasetFn: WorkerDataset<T> },
+    dataset:
+      | WorkerDataset<T>
+      | {
+          /** Makes the dataset of a worker. */
+          readonly datasetFn: WorkerDataset<T>;
+        },
   ): PerWorkerDataset<T>;
   createPerWorkerDataset(datasetFn: unknown): PerWorkerDataset {
     const workers = this.#workers.length;
@@ -206,7 +221,14 @@ export class ClusterCoordinator {
   }
 
   /** What a function computes once on each worker, and again on one that was started anew: an argument of scheduled functions. */
-  createPerWorkerResource(fn: (() => unknown) | { readonly fn: () => unknown }): PerWorkerResource;
+  createPerWorkerResource(
+    fn:
+      | (() => unknown)
+      | {
+          /** Makes the resource of a worker. */
+          readonly fn: () => unknown;
+        },
+  ): PerWorkerResource;
   createPerWorkerResource(fn: unknown): PerWorkerResource {
     checkFunction(fn as AnyFunction, 'fn', 'ClusterCoordinator.createPerWorkerResource');
     return new PerWorkerResource(this.#function(fn as AnyFunction));

@@ -247,7 +247,12 @@ export class ParameterServerStrategy extends Strategy {
   override distributeDatasetsFromFunction<T>(
     datasetFn:
       | ((context: InputContext) => Dataset<T>)
-      | { readonly datasetFn: (context: InputContext) => Dataset<T>; readonly options?: InputOptions | null },
+      | {
+          /** Makes the dataset of one process; told which one it is. */
+          readonly datasetFn: (context: InputContext) => Dataset<T>;
+          /** How datasets are brought to the replicas. */
+          readonly options?: InputOptions | null;
+        },
     options?: InputOptions | null,
   ): DistributedDataset<T>;
   override distributeDatasetsFromFunction(datasetFn: unknown, given?: unknown): DistributedDataset {

@@ -18,11 +18,13 @@ export abstract class Partitioner {
 }
 
 interface FixedOptions {
+  /** How many parts, from 1 on. */
   readonly numShards: number;
 }
 
 /** Divides each variable into as many parts, or as many as it has rows. */
 export class FixedShardsPartitioner extends Partitioner {
+  /** How many parts, from 1 on. */
   readonly numShards: number;
   constructor(...args: [numShards: number | FixedOptions]) {
     super();
@@ -44,15 +46,21 @@ const bytesOf = (shape: Shape, dtype: DType, bytesPerString: number): number =>
   (dtype === 'string' ? bytesPerString : dtypeTraits[dtype].bytes);
 
 interface MinSizeOptions {
+  /** The least bytes of a part; 262,144 (256 KiB) by default. */
   readonly minShardBytes?: number | null;
+  /** How many parts there are at most; 1 by default, which divides nothing. */
   readonly maxShards?: number | null;
+  /** What each element of a variable of strings counts for; 16 by default. */
   readonly bytesPerString?: number | null;
 }
 
 /** Divides variables into parts of about so many bytes (256 KiB by default; rounded up, as in TensorFlow), and at most `maxShards` of them (1 by default). */
 export class MinSizePartitioner extends Partitioner {
+  /** The least bytes of a part. */
   readonly minShardBytes: number;
+  /** How many parts there are at most. */
   readonly maxShards: number;
+  /** What each element of a variable of strings counts for. */
   readonly bytesPerString: number;
   constructor(...args: [minShardBytes?: number | null | MinSizeOptions, options?: MinSizeOptions]) {
     super();
@@ -77,15 +85,21 @@ takesArguments<MinSizeOptions>(
 );
 
 interface MaxSizeOptions {
+  /** The most bytes of a part. */
   readonly maxShardBytes: number;
+  /** How many parts there are at most, though they are then larger; as many as needed by default. */
   readonly maxShards?: number | null;
+  /** What each element of a variable of strings counts for; 16 by default. */
   readonly bytesPerString?: number | null;
 }
 
 /** Divides variables into parts of at most so many bytes, unless these were more than `maxShards`. A row is never divided. */
 export class MaxSizePartitioner extends Partitioner {
+  /** The most bytes of a part. */
   readonly maxShardBytes: number;
+  /** How many parts there are at most, though they are then larger. */
   readonly maxShards: number | null;
+  /** What each element of a variable of strings counts for. */
   readonly bytesPerString: number;
   constructor(
     ...args: [maxShardBytes: number | MaxSizeOptions, options?: Omit<MaxSizeOptions, 'maxShardBytes'>]

@@ -77,7 +77,14 @@ export abstract class DistantVariable extends Variable {
     return this.#known().array() as T;
   }
   override item(): number;
-  override item(as: 'bigint' | { readonly as: 'bigint' }): bigint;
+  override item(
+    as:
+      | 'bigint'
+      | {
+          /** `'bigint'`: any integer, also one that no number holds exactly, as a bigint. */
+          readonly as: 'bigint';
+        },
+  ): bigint;
   override item<T extends number | boolean | string>(): T;
   override item(as?: unknown): number | bigint | boolean | string {
     const value = this.#known();

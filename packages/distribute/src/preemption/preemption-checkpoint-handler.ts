@@ -11,10 +11,13 @@ import { RESTART_CODE, TerminationConfig } from './termination-config.ts';
 interface HandlerOptions {
   /** Where the checkpoints of a `Checkpoint` are. */
   readonly checkpointDir?: string | null;
+  /** What tells of the end, and what is done then: SIGTERM, and the exit code 42, by default. */
   readonly terminationConfig?: TerminationConfig | null;
 }
 interface HandlerArguments extends HandlerOptions {
+  /** Says which process this is, and which others there are. */
   readonly clusterResolver: ClusterResolver;
+  /** What is saved and restored. A `Checkpoint` needs `checkpointDir` too. */
   readonly checkpointOrCheckpointManager: Checkpoint | CheckpointManager;
 }
 

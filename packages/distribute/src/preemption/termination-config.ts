@@ -18,9 +18,13 @@ export const RESTART_CODE = 42;
 
 /** What `PreemptionCheckpointHandler` does when a process is to end. */
 export class TerminationConfig {
+  /** Asked before each step whether the process is to end; SIGTERM counts too. */
   readonly terminationWatcherFn: (() => boolean) | null;
+  /** Ends the process when the checkpoint is saved. */
   readonly exitFn: (() => unknown) | null;
+  /** For how many seconds training goes on after the signal. */
   readonly gracePeriod: number;
+  /** Saves instead of the checkpoint, in the first process. */
   readonly saveFn: (() => unknown) | null;
 
   /** @throws InvalidArgumentError for a grace period that is no number from 0 on */

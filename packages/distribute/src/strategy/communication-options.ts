@@ -16,7 +16,7 @@ export interface CommunicationArguments {
   readonly bytesPerPack?: number;
   /** After how many seconds an operation fails; it waits as long as it takes by default. Only between processes. */
   readonly timeoutSeconds?: number | null;
-  /** `'AUTO'` by default. */
+  /** Which library carries it out; `'AUTO'`, the default, chooses one. */
   readonly implementation?: CommunicationImplementation;
   /**
    * `'BFLOAT16'` rounds 32-bit gradients to 16 bits on their way, which halves the traffic: they are added in float32, and the sum is rounded once.
@@ -27,9 +27,16 @@ export interface CommunicationArguments {
 
 /** How collective operations are carried out. Between replicas of one process there is nothing to choose. */
 export class CommunicationOptions {
+  /** About how many bytes go in one message; 0 leaves it to the implementation. Only between processes. */
   readonly bytesPerPack: number;
+  /** After how many seconds an operation fails. Only between processes. */
   readonly timeoutSeconds: number | null;
+  /** Which library carries it out; `'AUTO'` chooses one. */
   readonly implementation: CommunicationImplementation;
+  /**
+   * `'BFLOAT16'` rounds 32-bit gradients to 16 bits on their way, which halves the traffic: they are added in float32, and the sum is
+   * rounded once. Only between processes; TensorFlow has no such option.
+   */
   readonly compression: Compression;
 
   /** @throws InvalidArgumentError for a negative number. Whether a library is there is seen when processes connect. */

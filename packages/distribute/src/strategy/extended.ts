@@ -36,6 +36,7 @@ export interface ReduceToOptions {
 }
 
 interface ExtendedArguments {
+  /** The strategy that this is a part of. */
   readonly containerStrategy: Strategy;
 }
 

@@ -277,6 +277,7 @@ export class MirroredVariable extends Variable {
 
   // ---- reading
 
+  /** Where the one replica of this process computes; null for several, each of which has a device of its own. */
   override get device(): string {
     return this.#here().device;
   }

@@ -3,6 +3,7 @@ import { devicesNamed } from './devices.ts';
 import { Strategy } from './strategy.ts';
 
 interface OneDeviceArguments {
+  /** The name of a device: `'/cpu:0'`. */
   readonly device: string;
 }
 

@@ -32,7 +32,9 @@ export interface CollectiveCallOptions {
 
 /** Arguments of `ReplicaContext`. */
 export interface ReplicaContextArguments {
+  /** The strategy that the replica belongs to. */
   readonly strategy: Strategy;
+  /** Which replica it is, from 0 on. */
   readonly replicaIdInSyncGroup: number;
 }
 
@@ -49,6 +51,7 @@ export type TensorStructure =
  * another, so the result would not be known in time: there they throw a FailedPreconditionError, unless there is one replica in the process.
  */
 export class ReplicaContext implements DistributionReplica {
+  /** The strategy that the replica belongs to. */
   readonly strategy: Strategy;
   /** @internal Its place among the replicas of this process. */
   readonly index: number;
@@ -139,7 +142,10 @@ export class ReplicaContext implements DistributionReplica {
    */
   mergeCall<A extends readonly unknown[], R>(
     mergeFn: (strategy: Strategy, ...args: A) => R,
-    options?: { readonly args?: readonly unknown[] } | null,
+    options?: {
+      /** The arguments of the function behind the strategy; none by default. */
+      readonly args?: readonly unknown[];
+    } | null,
   ): R;
   mergeCall(mergeFn: unknown, given?: unknown): unknown {
     const name = 'ReplicaContext.mergeCall';

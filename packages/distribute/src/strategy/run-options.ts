@@ -13,8 +13,11 @@ export interface RunArguments {
 
 /** How `strategy.run` calls its function. What TensorFlow has here is for TPUs, so there is nothing to choose. */
 export class RunOptions {
+  /** Whether the sizes of batches may differ between calls. TensorFlow's TPUs alone need to know, so false is refused. */
   readonly experimentalEnableDynamicBatchSize: boolean;
+  /** For TPUs. */
   readonly experimentalBucketizingDynamicShape: boolean;
+  /** For XLA on TPUs. */
   readonly experimentalXlaOptions: null;
 
   /** @throws UnimplementedError for other values than the defaults, which only TPUs know */

@@ -417,7 +417,13 @@ export abstract class Strategy implements DistributionStrategy {
    * @throws NotFoundError for the policy `'FILE'` where no files are read
    */
   experimentalDistributeDataset<T>(
-    dataset: Dataset<T> | { readonly dataset: Dataset<T>; readonly options?: InputOptions | null },
+    dataset:
+      | Dataset<T>
+      | {
+          /** Batches for all replicas together. */
+          readonly dataset: Dataset<T>;
+          readonly options?: InputOptions | null;
+        },
     options?: InputOptions | null,
   ): DistributedDataset<T>;
   experimentalDistributeDataset(dataset: unknown, given?: unknown): DistributedDataset {
@@ -526,7 +532,12 @@ export abstract class Strategy implements DistributionStrategy {
   distributeDatasetsFromFunction<T>(
     datasetFn:
       | ((context: InputContext) => Dataset<T>)
-      | { readonly datasetFn: (context: InputContext) => Dataset<T>; readonly options?: InputOptions | null },
+      | {
+          /** Makes the dataset of one process; told which one it is. */
+          readonly datasetFn: (context: InputContext) => Dataset<T>;
+          /** How datasets are brought to the replicas. */
+          readonly options?: InputOptions | null;
+        },
     options?: InputOptions | null,
   ): DistributedDataset<T>;
   distributeDatasetsFromFunction(datasetFn: unknown, given?: unknown): DistributedDataset {
@@ -550,7 +561,12 @@ export abstract class Strategy implements DistributionStrategy {
 
   /** A value for each replica of this process, from a function of the replica. */
   experimentalDistributeValuesFromFunction<T>(
-    valueFn: ((context: ValueContext) => T) | { readonly valueFn: (context: ValueContext) => T },
+    valueFn:
+      | ((context: ValueContext) => T)
+      | {
+          /** Makes the value of one replica; told which one it is. */
+          readonly valueFn: (context: ValueContext) => T;
+        },
   ): PerReplica<T> | T;
   experimentalDistributeValuesFromFunction(valueFn: unknown): unknown {
     const op = 'strategy.experimentalDistributeValuesFromFunction';

@@ -14,7 +14,16 @@ export class DistributedValues<T = unknown> extends CompositeTensor {
   /** One for each replica of this process, in their order. */
   readonly values: readonly T[];
 
-  constructor(...args: [values: readonly T[] | { readonly values: readonly T[] }]) {
+  constructor(
+    ...args: [
+      values:
+        | readonly T[]
+        | {
+            /** One for each replica. */
+            readonly values: readonly T[];
+          },
+    ]
+  ) {
     super();
     const { values } = argumentsOf<{ readonly values: readonly T[] }>(DistributedValues, new.target, args);
     if (!Array.isArray(values) || values.length === 0)

@@ -15,6 +15,7 @@ export interface NDArrayOf<D extends DTypeName> {
   readonly data: DataOf[D];
   /** The sizes of the dimensions; empty for a scalar. */
   readonly shape: readonly number[];
+  /** The kind of the elements, which `data` and files have. */
   readonly dtype: D;
 }
 

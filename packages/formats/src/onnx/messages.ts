@@ -87,6 +87,7 @@ export const Dimension: MessageType<Dimension> = message('TensorShapeProto.Dimen
   dim_param: text(2),
 }));
 
+/** The sizes of a tensor. */
 export interface TensorShapeProto {
   readonly dim?: readonly Dimension[];
 }
@@ -112,6 +113,7 @@ export const SequenceTypeProto: MessageType<SequenceTypeProto> = message('TypePr
   elem_type: nested(1, () => TypeProto),
 }));
 
+/** The type of a map. */
 export interface MapTypeProto {
   readonly key_type?: number;
   readonly value_type?: TypeProto;
@@ -136,6 +138,7 @@ export const TypeProto: MessageType<TypeProto> = message('TypeProto', () => ({
   optional_type: nested(9, () => SequenceTypeProto),
 }));
 
+/** A value with its name and type. */
 export interface ValueInfoProto {
   readonly name?: string;
   readonly type?: TypeProto;

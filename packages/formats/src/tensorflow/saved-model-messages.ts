@@ -100,6 +100,7 @@ export const CollectionDef: MessageType<CollectionDef> = message<CollectionDef>(
   any_list: nested(5, () => CollectionAnyList),
 }));
 
+/** Names of nodes in a collection. */
 export interface CollectionNodeList {
   readonly value?: readonly string[];
 }
@@ -110,6 +111,7 @@ export const CollectionNodeList: MessageType<CollectionNodeList> = message<Colle
   }),
 );
 
+/** Bytes in a collection. */
 export interface CollectionBytesList {
   readonly value?: readonly Uint8Array[];
 }
@@ -120,6 +122,7 @@ export const CollectionBytesList: MessageType<CollectionBytesList> = message<Col
   }),
 );
 
+/** Integers in a collection. */
 export interface CollectionInt64List {
   readonly value?: readonly (number | bigint)[];
 }
@@ -130,6 +133,7 @@ export const CollectionInt64List: MessageType<CollectionInt64List> = message<Col
   }),
 );
 
+/** Floats in a collection. */
 export interface CollectionFloatList {
   readonly value?: readonly number[];
 }
@@ -140,6 +144,7 @@ export const CollectionFloatList: MessageType<CollectionFloatList> = message<Col
   }),
 );
 
+/** Messages of any kind in a collection. */
 export interface CollectionAnyList {
   readonly value?: readonly AnyMessage[];
 }
@@ -498,6 +503,7 @@ export const StructuredValue: MessageType<StructuredValue> = message<StructuredV
 export type NoneValue = Record<never, never>;
 export const NoneValue: MessageType<NoneValue> = message<NoneValue>('NoneValue', () => ({}));
 
+/** A list of structured values. */
 export interface StructuredListValue {
   readonly values?: readonly StructuredValue[];
 }
@@ -508,6 +514,7 @@ export const StructuredListValue: MessageType<StructuredListValue> = message<Str
   }),
 );
 
+/** A tuple of structured values. */
 export interface TupleValue {
   readonly values?: readonly StructuredValue[];
 }
@@ -515,6 +522,7 @@ export const TupleValue: MessageType<TupleValue> = message<TupleValue>('TupleVal
   values: nestedList(1, () => StructuredValue),
 }));
 
+/** Structured values by name. */
 export interface DictValue {
   readonly fields?: ReadonlyMap<string, StructuredValue>;
 }
@@ -526,6 +534,7 @@ export const DictValue: MessageType<DictValue> = message<DictValue>('DictValue',
   ),
 }));
 
+/** A name and a structured value. */
 export interface PairValue {
   readonly key?: string;
   readonly value?: StructuredValue;
@@ -535,6 +544,7 @@ export const PairValue: MessageType<PairValue> = message<PairValue>('PairValue',
   value: nested(2, () => StructuredValue),
 }));
 
+/** A named tuple of structured values. */
 export interface NamedTupleValue {
   readonly name?: string;
   readonly values?: readonly PairValue[];
@@ -547,6 +557,7 @@ export const NamedTupleValue: MessageType<NamedTupleValue> = message<NamedTupleV
   }),
 );
 
+/** What a tensor is like: its name, shape and dtype. */
 export interface TensorSpecProto {
   readonly name?: string;
   readonly shape?: TensorShapeProto;
@@ -561,6 +572,7 @@ export const TensorSpecProto: MessageType<TensorSpecProto> = message<TensorSpecP
   }),
 );
 
+/** What a tensor is like, and between which values it lies. */
 export interface BoundedTensorSpecProto {
   readonly name?: string;
   readonly shape?: TensorShapeProto;

@@ -169,6 +169,7 @@ export interface GpuKernel {
   readonly lower: (call: Call) => Lowered | undefined;
 }
 
+/** Kernels for GPUs by their names. */
 export type GpuKernels = { readonly [name in KernelName]?: GpuKernel };
 
 /** What goes wrong while kernels run, by the number that they write. A kernel stays in its memory and goes on with zeros. */
@@ -179,6 +180,7 @@ export const faults = {
   4: 'a label is out of range',
   5: 'an argmax points to another channel',
 } as const;
+/** The number of what went wrong. */
 export type Fault = keyof typeof faults;
 
 /** Bytes of the buffer of faults: its first word is the number of the worst. */

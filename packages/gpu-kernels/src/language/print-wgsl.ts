@@ -8,6 +8,7 @@ import {
   type Type,
 } from './syntax.ts';
 
+/** Options of `printWgsl`. */
 export interface WgslOptions {
   /**
    * By binding: the first binding that looks at the same memory. WebGPU refuses a dispatch in which two bindings show the same bytes and one

@@ -9,6 +9,7 @@ export type Type =
   | { readonly kind: 'atomic'; readonly of: 'u32' | 'i32' }
   | { readonly kind: 'array'; readonly of: Type; readonly length: Expression | undefined };
 
+/** What has a value. */
 export type Expression =
   | { readonly kind: 'number'; readonly text: string }
   | { readonly kind: 'bool'; readonly value: boolean }
@@ -25,6 +26,7 @@ export type Expression =
       readonly args: readonly Expression[];
     };
 
+/** What is done. */
 export type Statement =
   | {
       readonly kind: 'declare';
@@ -53,6 +55,7 @@ export type Statement =
   | { readonly kind: 'break' }
   | { readonly kind: 'continue' };
 
+/** A field of a struct. */
 export interface Field {
   readonly name: string;
   readonly type: Type;
@@ -81,6 +84,7 @@ export const narrowFunctions = {
   bfloat16: { load: 'bfloatToF', store: 'fToBfloat' },
 } as const;
 
+/** A parameter of a function. */
 export interface Parameter {
   readonly name: string;
   readonly type: Type;
@@ -88,6 +92,7 @@ export interface Parameter {
   readonly builtin: string | undefined;
 }
 
+/** A function of a kernel. */
 export interface FunctionDeclaration {
   readonly name: string;
   readonly parameters: readonly Parameter[];
@@ -95,6 +100,7 @@ export interface FunctionDeclaration {
   readonly body: readonly Statement[];
 }
 
+/** A kernel: its memory, its functions, and where it begins. */
 export interface KernelModule {
   readonly structs: readonly { readonly name: string; readonly fields: readonly Field[] }[];
   readonly constants: readonly { readonly name: string; readonly type: Type; readonly value: Expression }[];

@@ -30,6 +30,7 @@ import { AssignedVariable, eagerly, valueOfItsOwn } from './session-tracer.ts';
 
 /** What can be given a value for a run: a placeholder, any other tensor, a variable (for this run only), or a tensor's name: `'x:0'`. */
 export type FeedKey = Tensor | Variable | string;
+/** Values of a run, by what they are for. */
 export type Feed = ReadonlyMap<FeedKey, TensorLike>;
 
 /** What a session runs. */
@@ -59,6 +60,7 @@ export interface CallableOptions {
  *     const [, value] = session.run([trainStep, loss], { feedDict: new Map([[x, batch]]) });
  */
 export class Session {
+  /** The graph whose operations are run. */
   readonly graph: Graph;
   readonly #values = new Map<Variable, Tensor>();
   #closed = false;

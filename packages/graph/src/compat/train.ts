@@ -26,8 +26,10 @@ export { type SavedVariables, type SaveOptions, Saver, type SaverOptions } from 
 
 /** A number, or a scalar tensor of the graph, such as a placeholder. */
 export type Rate = number | Tensor;
+/** A gradient, null where the loss does not depend on the variable, and its variable. */
 export type GradientAndVariable = readonly [gradient: Tensor | null, variable: Variable];
 
+/** Options of `minimize` and `computeGradients`. */
 export interface MinimizeOptions {
   /** All trainable variables of the graph unless given. */
   readonly varList?: readonly Variable[] | undefined;

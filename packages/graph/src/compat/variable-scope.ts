@@ -30,11 +30,15 @@ export type VariableRegularizer = (weight: Tensor) => Tensor;
 
 /** What a scope says of the variables that are asked for in it. */
 export interface VariableDefaults {
+  /** The first value, or what makes it of shape and dtype; that of the scope unless given, else Glorot's uniform numbers, and 0 of integers. */
   readonly initializer?: VariableInitializer | TensorLike | null;
+  /** A penalty on the variable, whose value goes into the collection `REGULARIZATION_LOSSES`; that of the scope unless given. */
   readonly regularizer?: VariableRegularizer | null;
+  /** That of the scope unless given, else float32. */
   readonly dtype?: DType;
 }
 
+/** Options of `variableScope`: what variables in it have that say nothing else. */
 export interface VariableScopeOptions extends VariableDefaults {
   /** That of the scope around it unless given; scopes inside of one that reuses do so too. */
   readonly reuse?: Reuse;
@@ -44,6 +48,7 @@ export interface VariableScopeOptions extends VariableDefaults {
   readonly auxiliaryNameScope?: boolean;
 }
 
+/** Options of `getVariable`. */
 export interface GetVariableOptions extends VariableDefaults {
   /** Whether optimizers train it; true by default. */
   readonly trainable?: boolean;

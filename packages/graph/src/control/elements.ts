@@ -64,6 +64,7 @@ export type OutputSignature =
   | readonly OutputSignature[]
   | { readonly [key: string]: OutputSignature };
 
+/** Options of `mapFn`. */
 export interface MapOptions {
   /**
    * What `fn` returns: numbers take these dtypes, anything else is refused. Where a `RaggedTensorSpec` stands, rows of different lengths
@@ -660,7 +661,10 @@ export interface Scan {
   <E>(
     fn: (state: Tensors<E>, elem: Tensors<E>) => Values<Tensors<E>>,
     elems: E,
-    options?: { readonly reverse?: boolean } | null,
+    options?: {
+      /** From the last element to the first; false by default. */
+      readonly reverse?: boolean;
+    } | null,
   ): Tensors<E>;
   <E, const I>(options: {
     readonly fn: (state: Tensors<I>, elem: Tensors<E>) => Values<Tensors<I>>;

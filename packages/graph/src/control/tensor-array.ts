@@ -52,6 +52,7 @@ import { type Contents, checkLength, nothingOf, runsOf, sizeOption, Unwritten } 
 import { knownNumbers } from './known.ts';
 import { Versions } from './versions.ts';
 
+/** Options of `TensorArray`. */
 export interface TensorArrayOptions {
   /** How many elements there are: a number, or an integer scalar that is made of sizes while tracing, such as `tf.shape(x).gather(0)`. */
   readonly size?: TensorLike;

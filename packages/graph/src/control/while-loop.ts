@@ -37,6 +37,7 @@ import {
 import { TensorArray } from './tensor-array.ts';
 import { tracedWhile } from './while.ts';
 
+/** Options of `whileLoop`. */
 export interface WhileLoopOptions {
   /** The loop ends after as many iterations (an integer scalar), whatever the condition says. */
   readonly maximumIterations?: TensorLike;

@@ -49,6 +49,7 @@ import { ConcreteFunction, specOf } from './concrete-function.ts';
 import { MeasuredFunction, runnable, type TraceResult } from './measured.ts';
 import { type ArgumentSpec, CapturesOutside, EndlessTrace, SizedTraces } from './sized-traces.ts';
 
+/** Options of `tf.function`. */
 export interface FunctionOptions {
   /** What the arguments must be; other ones are refused, and numbers become tensors. One trace serves any size that is null. */
   readonly inputSignature?: readonly Signature[];

@@ -8,6 +8,7 @@ import type { Graph } from '../ir/graph.ts';
 import { graphDefs } from '../late.ts';
 import { graphSink } from './graph-sink.ts';
 
+/** Options of `traceOn`. */
 export interface TraceOptions {
   /** Collect the graphs of functions that run; true by default. */
   readonly graph?: boolean;
@@ -15,6 +16,7 @@ export interface TraceOptions {
   readonly profiler?: boolean;
 }
 
+/** Options of `traceExport`. */
 export interface TraceExportOptions {
   /** That of the default writer unless given. */
   readonly step?: number;

@@ -59,6 +59,7 @@ type AttrValue = tensorflow.AttrValue;
 type NodeDef = tensorflow.NodeDef;
 type TensorSpecProto = NonNullable<tensorflow.StructuredValue['tensor_spec_value']>;
 
+/** How a graph becomes a `GraphDef`. */
 export interface GraphDefOptions {
   /**
    * Constants of more bytes are left without their values: enough to look at the graph, which cannot be run then. Unlimited unless

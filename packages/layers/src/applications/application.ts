@@ -38,6 +38,7 @@ export interface ApplicationOptions {
   readonly classes?: number;
   /** Of the classifier: `'softmax'` by default, `null` for logits. */
   readonly classifierActivation?: ActivationLike;
+  /** The model's name; that of the architecture by default. */
   readonly name?: string | null;
 }
 

@@ -41,7 +41,9 @@ interface LayerScaleOptions extends LayerOptions {
 /** A factor for each channel, which training learns. */
 export class LayerScale extends Layer {
   declare static readonly fromConfig: FromConfig<LayerScale>;
+  /** What all factors begin with. */
   declare readonly initValues: number;
+  /** How many channels there are. */
   declare readonly projectionDim: number;
   gamma!: Variable;
   constructor(
@@ -104,6 +106,7 @@ takesOptions<StochasticDepthOptions, StochasticDepth>(
   StochasticDepth,
 );
 
+/** Options of the models ConvNeXt. */
 export interface ConvNeXtOptions {
   /** Whether images from 0 … 255 are normalised by ImageNet's means and deviations first; true by default. */
   readonly includePreprocessing?: boolean;

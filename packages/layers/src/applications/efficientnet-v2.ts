@@ -15,6 +15,7 @@ import {
 import { multiple } from './blocks.ts';
 import { excited, kernels, plain, swish, topOf, widened, withShortcut } from './efficientnet.ts';
 
+/** Options of the models EfficientNetV2. */
 export interface EfficientNetV2Options {
   /** Whether images are brought from 0 … 255 to the range of the network first; true by default. */
   readonly includePreprocessing?: boolean;

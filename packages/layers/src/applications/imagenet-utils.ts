@@ -114,6 +114,7 @@ export type ClassIndex = Readonly<Record<string, readonly [id: string, label: st
 /** One of the likeliest classes of an image. */
 export type Prediction = [id: string, label: string, score: number];
 
+/** Options of `decodePredictions`. */
 export interface DecodeOptions {
   /** `{ '0': ['n01440764', 'tench'], … }`, which has to be given: nothing is downloaded. */
   readonly classIndex?: ClassIndex;

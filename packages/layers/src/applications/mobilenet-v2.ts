@@ -15,6 +15,7 @@ import {
 } from './application.ts';
 import { divisible, halvingPad } from './blocks.ts';
 
+/** Options of `MobileNetV2`. */
 export interface MobileNetV2Options {
   /** The factor of all numbers of channels; 1 by default. */
   readonly alpha?: number;

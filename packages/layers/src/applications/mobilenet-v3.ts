@@ -22,6 +22,7 @@ import {
 } from './application.ts';
 import { divisible, halvingPad } from './blocks.ts';
 
+/** Options of `MobileNetV3Small` and `MobileNetV3Large`. */
 export interface MobileNetV3Options {
   /** The factor of all numbers of channels; 1 by default. */
   readonly alpha?: number;

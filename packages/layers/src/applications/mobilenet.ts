@@ -16,6 +16,7 @@ import {
   through,
 } from './application.ts';
 
+/** Options of `MobileNet`. */
 export interface MobileNetOptions {
   /** The factor of all numbers of channels; 1 by default. */
   readonly alpha?: number;

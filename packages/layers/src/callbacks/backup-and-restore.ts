@@ -8,6 +8,7 @@ import { onChief } from './on-chief.ts';
 import { path } from './options.ts';
 import { type SaveFreq, SaveTimes, saveFreq } from './save-times.ts';
 
+/** Options of `BackupAndRestore`. */
 export interface BackupAndRestoreOptions {
   /** After each epoch by default, or after that many batches. */
   readonly saveFreq?: SaveFreq;
@@ -29,9 +30,13 @@ export interface BackupAndRestoreArguments extends BackupAndRestoreOptions {
  * interruption, bit by bit; those after batches go on from the start of the epoch, as in Keras.
  */
 export class BackupAndRestore extends Callback {
+  /** A folder for this purpose alone. */
   declare readonly backupDir: string;
+  /** After each epoch or after that many batches. */
   declare readonly saveFreq: SaveFreq;
+  /** Keep the backup before the last one too, for when the last one is damaged. */
   declare readonly doubleCheckpoint: boolean;
+  /** Delete the folder when training has ended. */
   declare readonly deleteCheckpoint: boolean;
   readonly #times: SaveTimes;
   // The epoch to go on with.

@@ -15,6 +15,7 @@ import { History } from './history.ts';
 import { oneOf } from './options.ts';
 import { ProgressBar } from './progress.ts';
 
+/** Options of `CallbackList`. */
 export interface CallbackListOptions {
   /** Add a `History` where there is none. */
   readonly addHistory?: boolean;
@@ -24,12 +25,15 @@ export interface CallbackListOptions {
   readonly model?: Model | null;
   /** What callbacks find in their `params`. */
   readonly epochs?: number;
+  /** How many batches an epoch has, where that is known; in the callbacks' `params`. */
   readonly steps?: number | null;
+  /** 0 silent, 1 a progress bar, 2 a line for each epoch; in the callbacks' `params`. */
   readonly verbose?: 0 | 1 | 2;
 }
 
 /** All arguments of `CallbackList`, by name. */
 export interface CallbackListArguments extends CallbackListOptions {
+  /** What is called, in this order; none by default. */
   readonly callbacks?: readonly Callback[] | null;
 }
 
@@ -41,13 +45,19 @@ export interface CallbackListArguments extends CallbackListOptions {
  *     await list.onTrainBegin({});
  */
 export class CallbackList extends Callback {
+  /** What is called, in this order. */
   readonly callbacks: readonly Callback[];
   /** The `History` among them, if there is one. */
   readonly history: History | null;
+  /** Add a `History` where there is none. */
   declare readonly addHistory: boolean;
+  /** Add a `ProgressBar` where there is none. */
   declare readonly addProgbar: boolean;
+  /** What callbacks find in their `params`. */
   declare readonly epochs: number;
+  /** How many batches an epoch has, where that is known; in the callbacks' `params`. */
   declare readonly steps: number | null;
+  /** 0 silent, 1 a progress bar, 2 a line for each epoch; in the callbacks' `params`. */
   declare readonly verbose: 0 | 1 | 2;
 
   constructor(

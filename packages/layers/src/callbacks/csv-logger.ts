@@ -7,7 +7,9 @@ import { Callback, type Logs } from './callback.ts';
 import { path } from './options.ts';
 import { pythonNumber } from './python-number.ts';
 
+/** Options of `CSVLogger`. */
 export interface CSVLoggerOptions {
+  /** Between the values of a row; a comma by default. */
   readonly separator?: string;
   /** Continue an existing file instead of starting it anew. */
   readonly append?: boolean;
@@ -15,13 +17,17 @@ export interface CSVLoggerOptions {
 
 /** All arguments of `CSVLogger`, by name. */
 export interface CSVLoggerArguments extends CSVLoggerOptions {
+  /** Where the file is written. */
   readonly filename: string;
 }
 
 /** Writes the logs of each epoch as a row of a CSV file. */
 export class CSVLogger extends Callback {
+  /** Where the file is written. */
   declare readonly filename: string;
+  /** Between the values of a row. */
   declare readonly separator: string;
+  /** Continue an existing file instead of starting it anew. */
   declare readonly append: boolean;
   #columns: string[] | undefined;
 

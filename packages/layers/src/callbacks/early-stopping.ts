@@ -12,6 +12,7 @@ import { Callback, type Logs } from './callback.ts';
 import { Monitor, type MonitorOptions, minDelta, mode, monitor } from './monitor.ts';
 import { verbose } from './options.ts';
 
+/** Options of `EarlyStopping`. */
 export interface EarlyStoppingOptions extends MonitorOptions {
   /** Epochs without a better value before training stops; 0 unless given. */
   readonly patience?: number;
@@ -30,13 +31,21 @@ export class EarlyStopping extends Callback {
   /** The epoch that stopped training, or -1. */
   stoppedEpoch = -1;
   bestEpoch = -1;
+  /** Name in the logs. */
   declare readonly monitor: string;
+  /** A smaller change does not count as better. */
   declare readonly minDelta: number;
+  /** Epochs without a better value before training stops. */
   declare readonly patience: number;
+  /** 1: say when training stops, and which weights are taken back. */
   declare readonly verbose: 0 | 1;
+  /** Whether smaller (`min`) or larger (`max`) is better; `auto` decides by the name (accuracy and AUC grow). */
   declare readonly mode: 'auto' | 'min' | 'max';
+  /** Training also stops when this value is not reached. */
   declare readonly baseline: number | null;
+  /** Whether training ends with the weights of the best epoch instead of the last one. */
   declare readonly restoreBestWeights: boolean;
+  /** Epochs to wait before watching. */
   declare readonly startFromEpoch: number;
   #monitor: Monitor;
   #wait = 0;

@@ -4,13 +4,16 @@ import * as summary from '@eagre/summary';
 import { hparamsByName } from '@eagre/summary/internal';
 import { Callback } from './callback.ts';
 
+/** Options of the callback `HParams`. */
 export interface HParamsCallbackOptions {
   /** Trials of one name are shown as one; a hash of the values unless given. */
   readonly trialId?: string;
 }
 /** All arguments of `HParams`, by name. */
 export interface HParamsArguments extends HParamsCallbackOptions {
+  /** A writer of `tf.summary`, or the folder that one is made for. */
   readonly writer: summary.SummaryWriter | string;
+  /** The hyperparameters of this run: texts, numbers and booleans by name. */
   readonly hparams: summary.HParamValues;
 }
 
@@ -22,8 +25,11 @@ export interface HParamsArguments extends HParamsCallbackOptions {
  *     await model.fit(x, y, { callbacks: [new tf.keras.callbacks.TensorBoard(logs), new tf.keras.callbacks.HParams(logs, { units })] });
  */
 export class HParams extends Callback {
+  /** A writer of `tf.summary`, or the folder that one is made for. */
   declare readonly writer: summary.SummaryWriter | string;
+  /** The hyperparameters of this run: texts, numbers and booleans by name. */
   declare readonly hparams: summary.HParamValues;
+  /** Trials of one name are shown as one. */
   declare readonly trialId: string | undefined;
   #open: summary.SummaryWriter | null = null;
   #used = false;

@@ -4,6 +4,7 @@ import { printMessage } from '../utils/messages.ts';
 import { Callback } from './callback.ts';
 import { fn, verbose } from './options.ts';
 
+/** Options of `LearningRateScheduler`. */
 export interface LearningRateSchedulerOptions {
   /** 1: say what the rate is. */
   readonly verbose?: 0 | 1;
@@ -11,12 +12,15 @@ export interface LearningRateSchedulerOptions {
 
 /** All arguments of `LearningRateScheduler`, by name. */
 export interface LearningRateSchedulerArguments extends LearningRateSchedulerOptions {
+  /** Gives the learning rate of an epoch, counted from 0; told the epoch and the rate so far. */
   readonly schedule: (epoch: number, learningRate: number) => number;
 }
 
 /** Sets the optimizer's learning rate before each epoch: `new LearningRateScheduler((epoch, rate) => rate * 0.9)`. */
 export class LearningRateScheduler extends Callback {
+  /** Gives the learning rate of an epoch, counted from 0; told the epoch and the rate so far. */
   declare readonly schedule: (epoch: number, learningRate: number) => number;
+  /** 1: say what the rate is. */
   declare readonly verbose: 0 | 1;
 
   /** @param schedule gets the epoch, from 0, and the rate as it is. */

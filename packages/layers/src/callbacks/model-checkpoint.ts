@@ -19,6 +19,7 @@ import { path, verbose } from './options.ts';
 import { pythonNumber } from './python-number.ts';
 import { type SaveFreq, SaveTimes, saveFreq } from './save-times.ts';
 
+/** Options of `ModelCheckpoint`. */
 export interface ModelCheckpointOptions extends MonitorOptions {
   /** Write only when the watched number is the best so far. */
   readonly saveBestOnly?: boolean;
@@ -33,12 +34,13 @@ export interface ModelCheckpointOptions extends MonitorOptions {
   readonly initialValueThreshold?: number | null;
   /** How checkpoints are written, where the path has no ending. */
   readonly options?: CheckpointOptions;
-  /** 1: say what is saved. */
+  /** 1 prints what is saved; 0, the default, is silent. */
   readonly verbose?: 0 | 1;
 }
 
 /** All arguments of `ModelCheckpoint`, by name. */
 export interface ModelCheckpointArguments extends ModelCheckpointOptions {
+  /** Where to save; may hold `{epoch}`, `{batch}` and names of the logs: `model-{epoch:02d}-{val_loss:.2f}.keras`. */
   readonly filepath: string;
 }
 
@@ -47,15 +49,25 @@ export interface ModelCheckpointArguments extends ModelCheckpointOptions {
  * may hold `{epoch}` (from 1, `{epoch:02d}` pads), `{batch}`, and names of the logs with decimals: `model-{epoch:02d}-{val_loss:.2f}.keras`.
  */
 export class ModelCheckpoint extends Callback {
+  /** Where to save; may hold `{epoch}`, `{batch}` and names of the logs: `model-{epoch:02d}-{val_loss:.2f}.keras`. */
   declare readonly filepath: string;
+  /** Name in the logs. */
   declare readonly monitor: string;
+  /** 1 prints what is saved; 0 is silent. */
   declare readonly verbose: 0 | 1;
+  /** Write only when the watched number is the best so far. */
   declare readonly saveBestOnly: boolean;
+  /** Whether the weights are saved, with the state of the optimizer where the file has a place for it, or the whole model. */
   declare saveWeightsOnly: boolean;
+  /** Whether smaller (`min`) or larger (`max`) is better; `auto` decides by the name (accuracy and AUC grow). */
   declare readonly mode: 'auto' | 'min' | 'max';
+  /** After each epoch or after that many batches. */
   declare readonly saveFreq: SaveFreq;
+  /** What the watched number must beat at first. */
   declare readonly initialValueThreshold: number | null;
+  /** A smaller change does not count as better. */
   declare readonly minDelta: number;
+  /** How checkpoints are written, where the path has no ending. */
   declare readonly options: CheckpointOptions | undefined;
   /** The best number so far; null before the first that was watched. */
   get best(): number | null {

@@ -2,6 +2,7 @@ import { numberOption, type Option } from '@eagre/core/internal';
 import type { Callback, Logs } from './callback.ts';
 import { oneOf, text } from './options.ts';
 
+/** What callbacks take that watch a number of the logs. */
 export interface MonitorOptions {
   /** Name in the logs; `val_loss` unless given. */
   readonly monitor?: string;

@@ -12,8 +12,11 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /** What `ProgressBar` needs of a stream; a stream of Node, as `process.stderr`, has it. */
 export interface ProgressStream {
+  /** Shows a text. */
   write(text: string): unknown;
+  /** Whether it is a terminal, where a line can be drawn anew. */
   readonly isTTY?: boolean;
+  /** How many characters a line of the terminal has. */
   readonly columns?: number;
 }
 
@@ -23,6 +26,7 @@ export interface ProgressStream {
  */
 export class ProgressBar extends Callback {
   readonly #out: NodeJS.WriteStream | undefined;
+  /** What is before the bar. */
   declare readonly label: string;
   /** As it was given. */
   declare readonly out: ProgressStream | undefined;
@@ -38,8 +42,21 @@ export class ProgressBar extends Callback {
    * @param label before the bar: `Epoch 1/5` for training unless given.
    * @param out where to write; unless given a bar to the terminal, lines to the console.
    */
-  constructor(options: { readonly label?: string; readonly out?: ProgressStream });
-  constructor(label?: string, out?: ProgressStream | { readonly out: ProgressStream });
+  constructor(options: {
+    /** What is before the bar: `Epoch 1/5` for training by default. */
+    readonly label?: string;
+    /** Where to write; by default a bar to the terminal, lines to the console. */
+    readonly out?: ProgressStream;
+  });
+  constructor(
+    label?: string,
+    out?:
+      | ProgressStream
+      | {
+          /** Where to write; by default a bar to the terminal, lines to the console. */
+          readonly out: ProgressStream;
+        },
+  );
   constructor(...args: readonly unknown[]) {
     super();
     setOptions(this, argumentsOf<ProgressArguments>(ProgressBar, new.target, args));

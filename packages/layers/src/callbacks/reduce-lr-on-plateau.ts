@@ -12,6 +12,7 @@ import { Callback, type Logs } from './callback.ts';
 import { Monitor, type MonitorOptions, minDelta, mode, monitor } from './monitor.ts';
 import { verbose } from './options.ts';
 
+/** Options of `ReduceLROnPlateau`. */
 export interface ReduceLROnPlateauOptions extends MonitorOptions {
   /** The rate is multiplied by it; 0.1 unless given. */
   readonly factor?: number;
@@ -38,13 +39,21 @@ const factor: Option<number> = {
 
 /** Reduces the learning rate when a number no longer gets better, by at least `minDelta`, 1e-4 unless given. */
 export class ReduceLROnPlateau extends Callback {
+  /** Name in the logs. */
   declare readonly monitor: string;
+  /** The rate is multiplied by it. */
   declare readonly factor: number;
+  /** Epochs without a better value before the rate is reduced. */
   declare readonly patience: number;
+  /** 1: say when the rate is reduced. */
   declare readonly verbose: 0 | 1;
+  /** Whether smaller (`min`) or larger (`max`) is better; `auto` decides by the name (accuracy and AUC grow). */
   declare readonly mode: 'auto' | 'min' | 'max';
+  /** A smaller change does not count as better. */
   declare readonly minDelta: number;
+  /** Epochs to wait after a reduction. */
   declare readonly cooldown: number;
+  /** The rate does not fall below it. */
   declare readonly minLr: number;
   #monitor: Monitor;
   #wait = 0;

@@ -12,6 +12,7 @@ import {
 import { Callback, type Logs } from './callback.ts';
 import { text } from './options.ts';
 
+/** Options of `RemoteMonitor`. */
 export interface RemoteMonitorOptions {
   /** The address of the server; `http://localhost:9000` unless given. */
   readonly root?: string;
@@ -30,10 +31,15 @@ export interface RemoteMonitorOptions {
  * one warning.
  */
 export class RemoteMonitor extends Callback {
+  /** The address of the server. */
   declare readonly root: string;
+  /** Where on the server. */
   declare readonly path: string;
+  /** The field of the form that holds the numbers as JSON. */
   declare readonly field: string;
+  /** Further headers of each request. */
   declare readonly headers: Readonly<Record<string, string>> | null;
+  /** Send JSON, `application/json`, and not a form. */
   declare readonly sendAsJson: boolean;
   #warned = false;
 

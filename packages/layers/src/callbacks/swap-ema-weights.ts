@@ -2,6 +2,7 @@ import { FailedPreconditionError, type Variable } from '@eagre/core';
 import { argumentsOf, flagOption, setOptions, takesOptions } from '@eagre/core/internal';
 import { Callback } from './callback.ts';
 
+/** Options of `SwapEMAWeights`. */
 export interface SwapEMAWeightsOptions {
   /**
    * Swap at the end of each epoch as well, and back at the start of the next one, so that callbacks behind this one, such as
@@ -18,6 +19,10 @@ export interface SwapEMAWeightsOptions {
  *     await model.fit(x, y, { validationSplit: 0.2, callbacks: [new tf.keras.callbacks.SwapEMAWeights()] });
  */
 export class SwapEMAWeights extends Callback {
+  /**
+   * Swap at the end of each epoch as well, and back at the start of the next one, so that callbacks behind this one, such as
+   * `ModelCheckpoint`, find the averages in the model.
+   */
   declare readonly swapOnEpoch: boolean;
   /** Whether the averages are in the model now. */
   #swapped = false;

@@ -22,6 +22,7 @@ import { Projector } from './projector.ts';
 import { weightImage } from './weight-image.ts';
 import { weightTags } from './weight-tags.ts';
 
+/** Options of `TensorBoard`. */
 export interface TensorBoardOptions {
   /** After how many epochs histograms of the weights are written; 0, never, unless given. */
   readonly histogramFreq?: number;
@@ -32,8 +33,8 @@ export interface TensorBoardOptions {
   /** Write how many batches are trained in a second, for each epoch and, with `updateFreq`, for batches. */
   readonly writeStepsPerSecond?: boolean;
   /**
-   * `'epoch'` unless given: only the means over epochs. `'batch'`, or a number of batches: also the logs of each, or each so many; and what
-   * layers and losses write with `tf.summary` in these.
+   * How often logs are written. `'epoch'`, the default: only the means over epochs. `'batch'`, or a number of batches: also the logs of
+   * each, or each so many; and what layers and losses write with `tf.summary` in these.
    */
   readonly updateFreq?: 'epoch' | 'batch' | number;
   /** 0: batches are not profiled. `f.getConcreteFunction(…).profile(…)` measures a traced function. */
@@ -58,14 +59,26 @@ export interface TensorBoardArguments extends TensorBoardOptions {
  * Other than in Keras, means over epochs are written also where `updateFreq` leaves out the last batch of an epoch.
  */
 export class TensorBoard extends Callback {
+  /** The folder, which is made if it is not there. */
   declare readonly logDir: string;
+  /** After how many epochs histograms of the weights are written. */
   declare readonly histogramFreq: number;
+  /** Write the layers of the model and, where training is traced, the graph of a training step. */
   declare readonly writeGraph: boolean;
+  /** Write the weights as images too, with the histograms. */
   declare readonly writeImages: boolean;
+  /** Write how many batches are trained in a second, for each epoch and, with `updateFreq`, for batches. */
   declare readonly writeStepsPerSecond: boolean;
+  /**
+   * How often logs are written. `'epoch'`: only the means over epochs. `'batch'`, or a number of batches: also the logs of each, or each so
+   * many; and what layers and losses write with `tf.summary` in these.
+   */
   declare readonly updateFreq: 'epoch' | 'batch' | number;
+  /** 0: batches are not profiled. `f.getConcreteFunction(…).profile(…)` measures a traced function. */
   declare readonly profileBatch: 0;
+  /** After how many epochs the rows of embeddings are written for the projector. */
   declare readonly embeddingsFreq: number;
+  /** The path of a file with a line for each row of all embeddings, or one for each layer by name; relative to the folder. */
   declare readonly embeddingsMetadata: TensorBoardOptions['embeddingsMetadata'];
   readonly #projector: Projector | null;
   #writers = new Map<'train' | 'validation', summary.SummaryWriter>();

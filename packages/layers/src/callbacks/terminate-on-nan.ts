@@ -10,6 +10,7 @@ export interface TerminateOnNaNOptions {
 
 /** Ends training when the loss is no longer a finite number. */
 export class TerminateOnNaN extends Callback {
+  /** Whether `fit` fails, without `onTrainEnd` of callbacks, instead of ending early. */
   readonly raiseError: boolean;
 
   constructor(...args: [raiseError?: boolean | TerminateOnNaNOptions]) {

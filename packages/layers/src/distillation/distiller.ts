@@ -19,6 +19,7 @@ import {
   total,
 } from './losses.ts';
 
+/** Options of `Distiller`. */
 export interface DistillerOptions extends LayerOptions {
   /** A factor for each loss, 1 by default. */
   readonly distillationLossWeights?: readonly number[] | null;

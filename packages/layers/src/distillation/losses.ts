@@ -165,6 +165,7 @@ export class DistillationLoss {
 }
 takesOptions<object, DistillationLoss>({ options: {} }, DistillationLoss);
 
+/** Options of `LogitsDistillation`. */
 export interface LogitsDistillationOptions {
   /** Outputs are divided by it; above 0, 3 by default. */
   readonly temperature?: number;
@@ -223,6 +224,7 @@ interface LayerNames {
   /** The layer of the student whose output counts; the model's output unless given. It counts only where the teacher's is given, too. */
   readonly studentLayerName?: string | null;
 }
+/** Options of `FeatureDistillation`. */
 export interface FeatureDistillationOptions extends LayerNames {
   /** `'mse'` by default. */
   readonly loss?: DistillationLosses;

@@ -10,6 +10,7 @@ import { get as getSampler, type SamplerLike } from './samplers.ts';
 /** Token ids of texts that may differ in length. */
 export type Prompts = readonly (readonly number[])[] | Tensor;
 
+/** Options of `generate`. */
 export interface GenerateOptions {
   /** How many tokens a text has at most, with its prompt. */
   readonly maxLength: number;
@@ -18,6 +19,7 @@ export interface GenerateOptions {
   /** Tokens that end a text; none by default. */
   readonly stopTokenIds?: readonly number[] | null;
 }
+/** Options of `generateText`, which takes and gives texts. */
 export interface GenerateTextOptions extends GenerateOptions {
   /** Whether results are without their prompts; false by default. */
   readonly stripPrompt?: boolean;

@@ -13,18 +13,22 @@ import {
 } from '@eagre/core/internal';
 import { RandomSource } from '../layers/random-source.ts';
 
+/** What all samplers take. */
 export interface SamplerOptions {
   /** Divides the logits: below 1 likely tokens become likelier, above 1 less so. 1 by default. */
   readonly temperature?: number;
 }
+/** Options of `RandomSampler`. */
 export interface RandomSamplerOptions extends SamplerOptions {
   /** The sampler then draws numbers of its own; the global seed decides by default. */
   readonly seed?: number | null;
 }
+/** Options of `TopKSampler`. */
 export interface TopKSamplerOptions extends RandomSamplerOptions {
   /** How many tokens, the likeliest, can be drawn; 5 by default. */
   readonly k?: number;
 }
+/** Options of `TopPSampler`. */
 export interface TopPSamplerOptions extends RandomSamplerOptions {
   /** As many of the likeliest tokens can be drawn as have this probability together; 0.1 by default. */
   readonly p?: number;
@@ -36,6 +40,7 @@ export interface TopPSamplerOptions extends RandomSamplerOptions {
  * Chooses tokens by their probabilities. To make your own, extend it and write `getNextToken`; it runs in a traced function.
  */
 export abstract class Sampler {
+  /** Divides the logits: below 1 likely tokens become likelier, above 1 less so. */
   declare readonly temperature: number;
 
   constructor(options?: SamplerOptions) {
@@ -63,6 +68,7 @@ export class GreedySampler extends Sampler {
 
 /** Tokens that are drawn. */
 abstract class Drawn extends Sampler {
+  /** The sampler then draws numbers of its own. */
   declare readonly seed: number | null;
   readonly #source: RandomSource;
 

@@ -46,6 +46,7 @@ import { STFT } from './stft.ts';
 export { Initializer, type InitializerFunction } from './initializer.ts';
 export { STFT, STFT as STFTInitializer, type STFTOptions } from './stft.ts';
 
+/** What all initializers take that draw numbers. */
 export interface SeedOptions {
   /** The same numbers each time; those of the global seed unless given. */
   readonly seed?: number | null;
@@ -83,12 +84,14 @@ export class Ones extends Initializer {
 
 /** A number, or numbers in nested arrays. */
 export type ConstantValue = number | readonly ConstantValue[];
+/** Options of `Constant`. */
 export interface ConstantOptions {
   /** A number, or an array or a tensor of numbers; 0 unless given. */
   readonly value?: ConstantValue | Tensor | ArrayLike<number>;
 }
 /** All `value`; an array of as many elements as the weight has, or one that is broadcast to its shape. */
 export class Constant extends Initializer {
+  /** A number, or an array or a tensor of numbers. */
   declare readonly value: ConstantValue;
 
   constructor(...args: [value?: ConstantOptions['value'] | ConstantOptions, options?: ConstantOptions]) {
@@ -101,12 +104,14 @@ export class Constant extends Initializer {
   }
 }
 
+/** Options of `Identity` and `Orthogonal`. */
 export interface GainOptions {
   /** A factor; 1 unless given. */
   readonly gain?: number;
 }
 /** The identity matrix, times `gain`; for weights of two axes. */
 export class Identity extends Initializer {
+  /** A factor. */
   declare readonly gain: number;
 
   constructor(...args: [gain?: number | GainOptions, options?: GainOptions]) {
@@ -121,15 +126,18 @@ export class Identity extends Initializer {
   }
 }
 
+/** Options of `RandomNormal` and `TruncatedNormal`. */
 export interface NormalOptions extends SeedOptions {
-  /** 0 unless given. */
+  /** The mean of the numbers; 0 unless given. */
   readonly mean?: number;
   /** Standard deviation; 0.05 unless given. */
   readonly stddev?: number;
 }
 
 abstract class Normal extends Seeded {
+  /** The mean of the numbers. */
   declare readonly mean: number;
+  /** Standard deviation. */
   declare readonly stddev: number;
 
   constructor(...args: [mean?: number | NormalOptions, options?: NormalOptions]) {
@@ -151,15 +159,18 @@ export class TruncatedNormal extends Normal {
   }
 }
 
+/** Options of `RandomUniform`. */
 export interface UniformOptions extends SeedOptions {
-  /** -0.05 unless given. */
+  /** The least number that is drawn; -0.05 unless given. */
   readonly minval?: number;
-  /** 0.05 unless given. */
+  /** All numbers that are drawn are below it; 0.05 unless given. */
   readonly maxval?: number;
 }
 /** Uniform in [-0.05, 0.05) unless given. */
 export class RandomUniform extends Seeded {
+  /** The least number that is drawn. */
   declare readonly minval: number;
+  /** All numbers that are drawn are below it. */
   declare readonly maxval: number;
 
   constructor(...args: [minval?: number | UniformOptions, options?: UniformOptions]) {
@@ -173,17 +184,20 @@ export class RandomUniform extends Seeded {
 
 /** Axes of the weight that count the inputs of a unit, and its outputs; the last two, as in convolutions, unless given. */
 export interface FanOptions extends SeedOptions {
+  /** The axes whose sizes, multiplied, count the inputs of a unit; all but the last unless given, as in convolutions. */
   readonly inputAxes?: readonly number[] | null;
+  /** The axes whose sizes, multiplied, count the outputs; all but the last but one unless given, as in convolutions. */
   readonly outputAxes?: readonly number[] | null;
 }
 type Mode = 'fanIn' | 'fanOut' | 'fanAvg';
 type Distribution = 'truncatedNormal' | 'untruncatedNormal' | 'uniform';
+/** Options of `VarianceScaling`. */
 export interface VarianceScalingOptions extends FanOptions {
-  /** 1 unless given. */
+  /** The variance is `scale / n`; 1 unless given. */
   readonly scale?: number;
-  /** `fanIn` unless given. */
+  /** What n counts: the inputs of a unit (`fanIn`, the default), its outputs (`fanOut`), or the mean of both (`fanAvg`). */
   readonly mode?: NameOf<Mode>;
-  /** `truncatedNormal` unless given. */
+  /** Normal without what is beyond two deviations (`truncatedNormal`, the default), normal, or uniform. */
   readonly distribution?: NameOf<Distribution>;
 }
 
@@ -289,6 +303,7 @@ export class LecunUniform extends SeededScaled {
   }
 }
 
+/** Options of `Orthogonal`. */
 export interface OrthogonalOptions extends GainOptions, SeedOptions {}
 
 /**
@@ -296,6 +311,7 @@ export interface OrthogonalOptions extends GainOptions, SeedOptions {}
  * the last are taken as one.
  */
 export class Orthogonal extends Seeded {
+  /** A factor. */
   declare readonly gain: number;
 
   constructor(...args: [gain?: number | OrthogonalOptions, options?: OrthogonalOptions]) {

@@ -7,6 +7,7 @@ import { type WindowName, windowNames, windowOf } from './windows.ts';
 type Side = 'real' | 'imag';
 type Scaling = 'density' | 'spectrum';
 
+/** Options of `STFT`. */
 export interface STFTOptions {
   /** Which part of the transform; `real` unless given. */
   readonly side?: Side;
@@ -23,9 +24,13 @@ export interface STFTOptions {
  * (`real`) or their sines (`imag`), `window(t) · cos(-2π · t · f / fftLength)`.
  */
 export class STFT extends Initializer {
+  /** Which part of the transform. */
   declare readonly side: Side;
+  /** A window by its name in SciPy, its values, or null for none. */
   declare readonly window: WindowName | readonly number[] | null;
+  /** Divide by the root of the sum of the window's squares (`density`), by the sum of its sizes (`spectrum`), or not (null). */
   declare readonly scaling: Scaling | null;
+  /** Whether the window is periodic, of which the last value is left out. */
   declare readonly periodic: boolean;
 
   constructor(...args: [side?: Side | STFTOptions, options?: STFTOptions]) {

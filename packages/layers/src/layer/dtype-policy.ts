@@ -61,7 +61,9 @@ const byName = names.filter((name) => name !== 'int8');
 /** The integers that weights are kept as, the floats of 8 bits that are multiplied, or how integers of few bits are chosen. */
 export type QuantizationMode = 'int8' | 'int4' | 'float8' | 'gptq' | 'awq';
 
+/** All arguments of `DTypePolicy`, by name. */
 export interface DTypePolicyOptions {
+  /** A dtype, or `mixed_float16` and `mixed_bfloat16`, which compute in 16 bits and keep weights in 32. */
   readonly name: PolicyName;
 }
 
@@ -71,6 +73,7 @@ export interface DTypePolicyOptions {
  * multiply them, may be of integers or truths, to which they convert floats: `new Flatten({ dtype: 'int32' })`.
  */
 export class DTypePolicy {
+  /** A dtype, or `mixed_float16` and `mixed_bfloat16`, which compute in 16 bits and keep weights in 32. */
   declare readonly name: PolicyName;
 
   constructor(...args: [name: PolicyName | DTypePolicyOptions]) {
@@ -130,6 +133,7 @@ export type QuantizedPolicyName =
   `${'int8' | 'int4' | `int4/${number}` | 'float8' | `gptq/${number}/${number}` | `awq/4/${number}`}_from_${FloatPolicyName}`;
 const QUANTIZED = /^(int8|int4(?:\/.*)?|float8|(?:gptq|awq)\/.*)_from_(.*)$/;
 
+/** Options of `QuantizedDTypePolicy`. */
 export interface QuantizedDTypePolicyOptions {
   /** `int4` has one scale for each output; with groups it is the mode of an `Int4DTypePolicy`. */
   readonly mode: 'int8' | 'int4';
@@ -141,6 +145,7 @@ export interface QuantizedDTypePolicyOptions {
 export class QuantizedDTypePolicy extends DTypePolicy {
   /** What is kept. */
   declare readonly mode: QuantizationMode;
+  /** The policy of the floats. */
   declare readonly sourceName: FloatPolicyName;
 
   constructor(
@@ -210,6 +215,7 @@ takesOptions<QuantizedDTypePolicyOptions, QuantizedDTypePolicy>(
   QuantizedDTypePolicy,
 );
 
+/** Options of `Int4DTypePolicy`. */
 export interface Int4DTypePolicyOptions {
   /** `int4/` and how many elements have a scale together; -1 for all. */
   readonly mode: `int4/${number}`;
@@ -261,7 +267,9 @@ takesOptions<Int4DTypePolicyOptions, Int4DTypePolicy>(
   Int4DTypePolicy,
 );
 
+/** Options of `QuantizedFloat8DTypePolicy`. */
 export interface QuantizedFloat8DTypePolicyOptions {
+  /** The kind of quantization: 8-bit floats. */
   readonly mode: 'float8';
   /** The policy of the floats; the global one unless given. */
   readonly sourceName?: FloatPolicyName | null;
@@ -343,6 +351,7 @@ const fewBits = (name: string, form: RegExp, said: string): Option<string> => ({
   },
 });
 
+/** Options of `GPTQDTypePolicy`. */
 export interface GPTQDTypePolicyOptions {
   /** `gptq/`, 2, 3, 4 or 8 bits, and how many elements have a scale together; -1 for all. */
   readonly mode: `gptq/${number}/${number}`;
@@ -384,6 +393,7 @@ takesOptions<GPTQDTypePolicyOptions, GPTQDTypePolicy>(
   GPTQDTypePolicy,
 );
 
+/** Options of `AWQDTypePolicy`. */
 export interface AWQDTypePolicyOptions {
   /** `awq/4/` and how many elements have a scale together; -1 for all. */
   readonly mode: `awq/4/${number}`;
@@ -455,6 +465,7 @@ type AnyPolicyName = Exclude<PolicyName, 'int8'> | QuantizedPolicyName;
 /** A policy, its name, or what Keras writes. */
 export type PolicyLike = AnyPolicyName | DTypePolicy | Readonly<Record<string, unknown>>;
 
+/** Options of `DTypePolicyMap`. */
 export interface DTypePolicyMapOptions {
   /** Of layers that have no other; the global policy at the time unless given. */
   readonly defaultPolicy?: PolicyLike | null;

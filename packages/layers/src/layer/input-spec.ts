@@ -16,14 +16,17 @@ import {
 } from '@eagre/core/internal';
 import { checkPartialShape, isTryingOut } from './specs.ts';
 
+/** Options of `InputSpec`. */
 export interface InputSpecOptions {
-  /** Any by default. */
+  /** The only dtype that is taken; any by default. */
   readonly dtype?: DType | null;
   /** With the batch; null where any size fits. */
   readonly shape?: PartialShape | null;
   /** The rank; that of the shape where there is one. */
   readonly ndim?: number | null;
+  /** The largest rank that is taken; any by default. */
   readonly maxNdim?: number | null;
+  /** The smallest rank that is taken; any by default. */
   readonly minNdim?: number | null;
   /** Sizes of some axes; a negative one counts from the end. */
   readonly axes?: Readonly<Record<number, number | null>> | null;
@@ -43,14 +46,23 @@ export interface InputSpecOptions {
  * @throws InvalidArgumentError for axes beyond the rank
  */
 export class InputSpec {
+  /** The only dtype that is taken. */
   declare readonly dtype: DType | null;
+  /** With the batch; null where any size fits. */
   declare readonly shape: PartialShape | null;
+  /** The rank; that of the shape where there is one. */
   declare readonly ndim: number | null;
+  /** The largest rank that is taken. */
   declare readonly maxNdim: number | null;
+  /** The smallest rank that is taken. */
   declare readonly minNdim: number | null;
+  /** Sizes of some axes; a negative one counts from the end. */
   declare readonly axes: Readonly<Record<number, number | null>>;
+  /** Whether a last axis of size 1 may be missing or too much. */
   declare readonly allowLastAxisSqueeze: boolean;
+  /** The name of the input where inputs are given by name. */
   declare readonly name: string | null;
+  /** Whether null may be given in its place. */
   declare readonly optional: boolean;
 
   constructor(...args: [options?: InputSpecOptions]) {

@@ -13,6 +13,7 @@ import type { RegularizerLike } from '../regularizers.ts';
 import type { Tensors } from './batch-tensors.ts';
 import type { PolicyLike } from './dtype-policy.ts';
 
+/** What all layers take. */
 export interface LayerOptions {
   /** Unique in a model; `dense`, `dense_1`… unless given. */
   readonly name?: string | null;
@@ -28,21 +29,28 @@ export interface LayerOptions {
   readonly activityRegularizer?: RegularizerLike | null;
 }
 
+/** What every call of a layer or model takes behind its inputs: `layer(x, { training: true })`. */
 export interface CallOptions {
   /** Whether layers behave as in training (Dropout, BatchNormalization); inherited from the calling layer unless given. */
   readonly training?: boolean;
   readonly [option: string]: unknown;
 }
 
+/** Options of `layer.addWeight`. */
 export interface WeightOptions {
   /** A dimension that is not known (`null`, `undefined`) is an error when the weight is made. */
   readonly shape?: readonly (number | null | undefined)[];
   /** Part of the weight's name in files: `kernel`. */
   readonly name?: string;
+  /** Makes the first value; `glorotUniform` by default. */
   readonly initializer?: InitializerLike;
+  /** A penalty on the weight, which training adds to the loss; none by default. */
   readonly regularizer?: RegularizerLike | null;
+  /** A function that is applied to the weight after each update; none by default. */
   readonly constraint?: ConstraintLike | null;
+  /** Whether training changes it; true by default. */
   readonly trainable?: boolean;
+  /** Of the weight; that of the layer's policy by default. */
   readonly dtype?: DType;
   /** Whether a layer of a mixed policy reads it in the precision of its computation; true by default. */
   readonly autocast?: boolean;

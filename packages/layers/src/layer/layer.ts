@@ -571,7 +571,14 @@ export class Layer extends Module implements Trackable {
   }
 
   /** Adds a term to the loss of the current call; `fit` adds up its elements. */
-  addLoss(loss: Tensor | { readonly loss: Tensor }): void {
+  addLoss(
+    loss:
+      | Tensor
+      | {
+          /** A tensor of the current call; its elements are added up. */
+          readonly loss: Tensor;
+        },
+  ): void {
     checkNoPromise(loss, 'the function of a loss', this.name);
     if (!(loss instanceof Tensor)) throw new InvalidArgumentError('addLoss takes a tensor', this.name);
     if (isTryingOut()) return;
@@ -723,7 +730,14 @@ export class Layer extends Module implements Trackable {
     return this.weights.map((w) => w.read());
   }
   /** Sets the weights, in the order of `weights`. @throws InvalidArgumentError for a wrong number or shape. */
-  setWeights(weights: readonly TensorLike[] | { readonly weights: readonly TensorLike[] }): void;
+  setWeights(
+    weights:
+      | readonly TensorLike[]
+      | {
+          /** The values, in the order of `weights`. */
+          readonly weights: readonly TensorLike[];
+        },
+  ): void;
   setWeights(values: readonly TensorLike[]): void {
     const { weights } = this;
     if (!Array.isArray(values) || values.length !== weights.length) {
@@ -739,7 +753,14 @@ export class Layer extends Module implements Trackable {
   }
 
   /** Puts copies of the layer's own variables, not of those of layers inside, into an object: `'0'`, `'1'`, trainable ones first. */
-  saveOwnVariables(store: Record<string, TensorLike> | { readonly store: Record<string, TensorLike> }): void;
+  saveOwnVariables(
+    store:
+      | Record<string, TensorLike>
+      | {
+          /** Where the copies are put: an object, mostly an empty one. */
+          readonly store: Record<string, TensorLike>;
+        },
+  ): void;
   saveOwnVariables(store: unknown): void {
     saveVariables(this.fileVariables, store, this.name);
   }
@@ -748,7 +769,12 @@ export class Layer extends Module implements Trackable {
    * @throws InvalidArgumentError for another number of values, or values that do not fit
    */
   loadOwnVariables(
-    store: Readonly<Record<string, TensorLike>> | { readonly store: Readonly<Record<string, TensorLike>> },
+    store:
+      | Readonly<Record<string, TensorLike>>
+      | {
+          /** What `saveOwnVariables` has filled. */
+          readonly store: Readonly<Record<string, TensorLike>>;
+        },
   ): void;
   loadOwnVariables(given: unknown): void {
     const variables = this.fileVariables;

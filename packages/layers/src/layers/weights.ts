@@ -6,18 +6,22 @@ import type { LayerOptions, WeightOptions } from '../layer/layer-types.ts';
 import type { RegularizerLike } from '../regularizers.ts';
 
 export interface KernelOptions {
-  /** `glorotUniform` by default. */
+  /** Makes the kernel at first; `glorotUniform` by default. */
   readonly kernelInitializer?: InitializerLike;
+  /** A penalty on the kernel, which training adds to the loss; none by default. */
   readonly kernelRegularizer?: RegularizerLike | null;
+  /** A function that is applied to the kernel after each update; none by default. */
   readonly kernelConstraint?: ConstraintLike | null;
 }
 
 export interface BiasOptions {
-  /** True by default. */
+  /** Whether a bias is added to the result; true by default. */
   readonly useBias?: boolean;
-  /** `zeros` by default. */
+  /** Makes the bias at first; `zeros` by default. */
   readonly biasInitializer?: InitializerLike;
+  /** A penalty on the bias, which training adds to the loss; none by default. */
   readonly biasRegularizer?: RegularizerLike | null;
+  /** A function that is applied to the bias after each update; none by default. */
   readonly biasConstraint?: ConstraintLike | null;
 }
 

@@ -50,6 +50,7 @@ export type CloneFunction = (layer: Layer) => Layer;
 /** Calls a layer of the copy; `args` are its inputs, and behind them the options of the call where it has any. */
 export type CallFunction = (layer: Layer, ...args: readonly never[]) => Symbolic;
 
+/** Options of `cloneModel`. */
 export interface CloneOptions {
   /** What the copy is called on: new inputs unless given. As many as the model has, in the same form. */
   readonly inputTensors?: Symbolic | null;

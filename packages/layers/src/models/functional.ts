@@ -38,14 +38,17 @@ import { KerasTensor, type Producer } from './keras-tensor.ts';
 import './operations.ts';
 import { checkPartialShape, formOf } from '../layer/specs.ts';
 
+/** Options of `Input(shape, options)`, which describes what a model will be given. */
 export interface InputOptions {
   /** Without the batch dimension; `null` is unknown. */
   readonly shape?: PartialShape | null;
   /** With the batch dimension, instead of `shape` and `batchSize`. */
   readonly batchShape?: PartialShape | null;
-  /** A fixed batch size. */
+  /** How many examples each batch has; any number unless given. */
   readonly batchSize?: number | null;
+  /** Of the input; float32 by default. */
   readonly dtype?: DType | null;
+  /** The name under which inputs may be given, `{ image: x }`; unless given, `input_layer`, `input_layer_1`… */
   readonly name?: string | null;
   /** Whether the input is sparse tensors; dense ones are taken too. False by default. */
   readonly sparse?: boolean | null;

@@ -49,7 +49,9 @@ export type SymbolicMethods = {
 export class KerasTensor {
   /** With the batch dimension first, which is `null` unless fixed. */
   readonly shape: PartialShape;
+  /** Of the tensor that there will be. */
   readonly dtype: DType;
+  /** Of the `Input`, or of the layer that made it. */
   readonly name: string;
   /** @internal Null of an input. */
   readonly producer: Producer | null;

@@ -127,6 +127,7 @@ import { KerasTensor } from './keras-tensor.ts';
 import { getStateTree, type StateTree, setStateTree } from './state-tree.ts';
 import { type SummaryOptions, summary, summaryOptionNames } from './summary.ts';
 
+/** What all models take. */
 export interface ModelOptions extends LayerOptions {
   /** Of a functional model. */
   readonly inputs?: Symbolic;
@@ -248,7 +249,17 @@ export class Model extends Layer {
 
   /** The layer of that name or index. @throws FailedPreconditionError when there is none. */
   getLayer(name: string | number): Layer;
-  getLayer(options: { readonly name: string } | { readonly index: number }): Layer;
+  getLayer(
+    options:
+      | {
+          /** The `name` of the layer. */
+          readonly name: string;
+        }
+      | {
+          /** The number of the layer in `layers`, from 0 on. */
+          readonly index: number;
+        },
+  ): Layer;
   getLayer(name?: string | number | object, { index }: { readonly index?: number } = {}): Layer {
     const { layers } = this;
     if ((name === undefined) === (index === undefined))
@@ -294,7 +305,10 @@ export class Model extends Layer {
     inputShape:
       | PartialShape
       | readonly PartialShape[]
-      | { readonly inputShape: PartialShape | readonly PartialShape[] },
+      | {
+          /** With the batch dimension, which may be `null`; one shape for each input. */
+          readonly inputShape: PartialShape | readonly PartialShape[];
+        },
   ): void;
   buildFor(inputShape: PartialShape | readonly PartialShape[]): void {
     this.buildFrom(specsOf(inputShape, this.computeDtype));
@@ -534,17 +548,41 @@ export class Model extends Layer {
    * call it: override `trainStep` for another training.
    * @param force what was traced before is traced again.
    */
-  makeTrainFunction(force?: boolean | null | { readonly force?: boolean }): StepFunction;
+  makeTrainFunction(
+    force?:
+      | boolean
+      | null
+      | {
+          /** Whether what was traced before is traced again; false by default. */
+          readonly force?: boolean;
+        },
+  ): StepFunction;
   makeTrainFunction(force?: boolean | null): StepFunction {
     return stepFunction(this, 'train', checkFlag(force, 'force', 'makeTrainFunction'));
   }
   /** A function that evaluates on the next batches of an iterator; as `makeTrainFunction`. */
-  makeTestFunction(force?: boolean | null | { readonly force?: boolean }): StepFunction;
+  makeTestFunction(
+    force?:
+      | boolean
+      | null
+      | {
+          /** Whether what was traced before is traced again; false by default. */
+          readonly force?: boolean;
+        },
+  ): StepFunction;
   makeTestFunction(force?: boolean | null): StepFunction {
     return stepFunction(this, 'test', checkFlag(force, 'force', 'makeTestFunction'));
   }
   /** A function that gives the outputs for the next batches of an iterator; as `makeTrainFunction`. */
-  makePredictFunction(force?: boolean | null | { readonly force?: boolean }): PredictFunction;
+  makePredictFunction(
+    force?:
+      | boolean
+      | null
+      | {
+          /** Whether what was traced before is traced again; false by default. */
+          readonly force?: boolean;
+        },
+  ): PredictFunction;
   makePredictFunction(force?: boolean | null): PredictFunction {
     return predictFunction(this, checkFlag(force, 'force', 'makePredictFunction'));
   }
@@ -555,9 +593,15 @@ export class Model extends Layer {
    * @throws InvalidArgumentError for another format
    */
   getStateTree(valueFormat?: 'backendTensor'): StateTree;
-  getStateTree(options: { readonly valueFormat?: 'backendTensor' }): StateTree;
+  getStateTree(options: {
+    /** As tensors, the default. */
+    readonly valueFormat?: 'backendTensor';
+  }): StateTree;
   getStateTree(valueFormat: 'numpyArray'): StateTree<HostArray>;
-  getStateTree(options: { readonly valueFormat: 'numpyArray' }): StateTree<HostArray>;
+  getStateTree(options: {
+    /** As arrays of the host, as `tensor.ndarray()` gives them. */
+    readonly valueFormat: 'numpyArray';
+  }): StateTree<HostArray>;
   getStateTree(valueFormat?: unknown): StateTree<never> {
     return getStateTree(this, valueFormat) as StateTree<never>;
   }

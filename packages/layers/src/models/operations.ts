@@ -49,6 +49,7 @@ export interface OperationOptions extends LayerOptions {
  */
 export class Operation extends Layer {
   declare static readonly fromConfig: FromConfig<Operation>;
+  /** The name of a method of tensors, or of a function of `ops`: `reshape`. */
   declare readonly op: string;
 
   constructor(...args: [options: OperationOptions]) {

@@ -43,6 +43,7 @@ import { Model } from './model.ts';
 
 /** All arguments of `Sequential`, by name. */
 export interface SequentialOptions extends LayerOptions {
+  /** From the input to the output; none by default, and `add` puts more behind. */
   readonly layers?: readonly (Layer | KerasTensor)[] | null;
 }
 interface SequentialConfig extends LayerOptions {
@@ -87,7 +88,15 @@ export class Sequential extends Model {
   }
 
   /** Appends a layer. @throws InvalidArgumentError for something else, FailedPreconditionError for the same layer again. */
-  add(layer: Layer | KerasTensor | { readonly layer: Layer | KerasTensor }): void;
+  add(
+    layer:
+      | Layer
+      | KerasTensor
+      | {
+          /** What is put behind the last layer; the first may be an `Input`. */
+          readonly layer: Layer | KerasTensor;
+        },
+  ): void;
   add(layer: Layer | KerasTensor): void {
     const { layers } = this._sequence;
     if (layer instanceof KerasTensor) {

@@ -12,10 +12,15 @@ import type { Model } from './model.ts';
 
 /** Values by the parts of their variables' paths. */
 export type ValueTree<T = Tensor> = { readonly [name: string]: T | ValueTree<T> };
+/** All variables of a model, by what they are for. */
 export interface StateTree<T = Tensor> {
+  /** Weights that training changes. */
   readonly trainableVariables: ValueTree<T>;
+  /** Frozen weights, statistics such as those of BatchNormalization, and states of seed generators. */
   readonly nonTrainableVariables: ValueTree<T>;
+  /** The optimizer's state; empty before `compile`. */
   readonly optimizerVariables: ValueTree<T>;
+  /** What the metrics have counted; empty before `compile`. */
   readonly metricsVariables: ValueTree<T>;
 }
 

@@ -17,6 +17,7 @@ import type { Model } from './model.ts';
 import { Operation } from './operations.ts';
 import { fittedWidths, tableLines } from './text-table.ts';
 
+/** Options of `model.summary`. */
 export interface SummaryOptions {
   /** The width of the table; as wide as the terminal, and at most 88, or 108 with the column of connections, unless given. */
   readonly lineLength?: number | null;

@@ -68,6 +68,7 @@ export interface LoadOptions extends FetchOptions {
 
 /** Of `saveWeights` into Keras's files. */
 export interface SaveWeightsOptions {
+  /** Whether a file that is there already is replaced; true by default. */
   readonly overwrite?: boolean;
   /** The most gigabytes (2^30 bytes) in one file: writes `.weights.json` and files beside it. */
   readonly maxShardSize?: number | null;

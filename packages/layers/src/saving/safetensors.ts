@@ -53,6 +53,7 @@ const LOAD = 'keras.saving.loadSafetensors';
 const SAVE = 'keras.saving.saveSafetensors';
 const FLOATS: ReadonlySet<string> = new Set(['float16', 'bfloat16', 'float32', 'float64']);
 
+/** Options of `loadSafetensors`. */
 export interface LoadSafetensorsOptions {
   /** Which tensors become which weights; the names of the weights themselves unless given. */
   readonly names?: WeightNames | null;
@@ -125,6 +126,7 @@ export const loadSafetensors: NamedFunction<
   },
 );
 
+/** Options of `saveSafetensors`. */
 export interface SaveSafetensorsOptions {
   /** The name of each weight in the file; that of the weight itself unless given. `{i}` stands for a whole number. */
   readonly names?: Readonly<Record<string, string>> | ((weight: string) => string) | null;

@@ -66,6 +66,7 @@ export type BatchLike =
   // What a function that returns [x, y] gives where its type does not say how many: a tuple of tensors, or of tensors by name.
   | readonly (Tensor | InputsByName)[]
   | readonly [x: Inputs, y?: Inputs | undefined, sampleWeight?: Inputs | undefined];
+/** Batches, one after the other. */
 export type BatchSource = Iterable<BatchLike> | AsyncIterable<BatchLike>;
 
 /**

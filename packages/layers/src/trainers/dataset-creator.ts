@@ -14,6 +14,7 @@ export interface DatasetContext {
 export type DatasetFunction = (context: DatasetContext) => BatchSource;
 
 interface CreatorOptions {
+  /** Makes the dataset of a process, told which one it is. */
   readonly datasetFn: DatasetFunction;
 }
 

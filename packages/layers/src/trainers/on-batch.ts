@@ -10,12 +10,14 @@ import { checkClassWeight, classWeights } from './examples.ts';
 import { runPredictStep, runStep } from './steps.ts';
 import { checkReturnDict, namesOf, type Targets } from './training-options.ts';
 
+/** Options of `model.testOnBatch`. */
 export interface TestOnBatchOptions {
   /** A factor for the loss of each example; for several outputs one for all, a list, or by name. */
   readonly sampleWeight?: Inputs;
   /** True, as the result is an object in any case. */
   readonly returnDict?: true;
 }
+/** Options of `model.trainOnBatch`. */
 export interface TrainOnBatchOptions extends TestOnBatchOptions {
   /** A weight for the examples of each class, by label. */
   readonly classWeight?: Readonly<Record<number, number>>;

@@ -11,6 +11,7 @@ import {
 } from '@eagre/core/internal';
 import type { BatchLike } from './data-adapter.ts';
 
+/** Options of `PyDataset`. */
 export interface PyDatasetOptions {
   /** How many calls of an asynchronous `getItem` run at the same time; 1 unless given. */
   readonly workers?: number;
@@ -33,8 +34,11 @@ export interface PyDatasetOptions {
  *     }
  */
 export abstract class PyDataset implements AsyncIterable<BatchLike> {
+  /** How many calls of an asynchronous `getItem` run at the same time. */
   declare readonly workers: number;
+  /** Keras's processes, which are not here: false. */
   declare readonly useMultiprocessing: false;
+  /** How many batches may be ready or under way. */
   declare readonly maxQueueSize: number;
 
   constructor(...args: [options?: PyDatasetOptions]) {

@@ -57,10 +57,15 @@ import { checkOneForEach, inForm, inOrder, type Outputs } from './per-output.ts'
 
 /** What losses are computed of: the inputs, targets, predictions and weights of a batch. */
 export interface LossArguments {
+  /** The inputs. */
   readonly x?: Tensors | undefined;
+  /** The targets; none of models that learn without. */
   readonly y?: Tensors | undefined;
+  /** What the model made of the inputs. */
   readonly yPred: Tensors;
+  /** How much each example counts; all alike unless given. */
   readonly sampleWeight?: Tensors | undefined;
+  /** Whether this is a step of training; true unless given. */
   readonly training?: boolean;
 }
 

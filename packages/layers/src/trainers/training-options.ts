@@ -23,12 +23,14 @@ export interface BatchOptions {
   /** Aborted, it ends the run between two steps: the promise is rejected with a CancelledError that says how far it came. */
   readonly signal?: AbortSignal;
 }
+/** Options of `model.evaluate(x, y, options)`. */
 export interface EvaluateOptions extends BatchOptions {
   /** A factor for the loss of each example; for several outputs one for all, a list, or by name. */
   readonly sampleWeight?: Inputs;
   /** True, as the result is an object in any case. */
   readonly returnDict?: true;
 }
+/** Options of `model.predict(x, options)`. */
 export interface PredictOptions extends BatchOptions {}
 
 /** What is validated on: a list [x, y, sampleWeight?], an iterable of batches, or, where `fit` has no targets, x or [x]. */
@@ -40,6 +42,7 @@ export type ValidationData =
   | DatasetCreator
   | DatasetFunction;
 
+/** Options of `model.fit(x, y, options)`. */
 export interface FitOptions extends Omit<BatchOptions, 'steps'> {
   /** How often training goes through the data; the number of the last epoch where `initialEpoch` is given. 1 unless given. */
   readonly epochs?: number;

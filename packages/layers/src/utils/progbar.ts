@@ -20,6 +20,7 @@ export type ProgbarValues =
   | Readonly<Record<string, number>>
   | readonly (readonly [name: string, value: number])[];
 
+/** Options of `Progbar`. */
 export interface ProgbarOptions {
   /** The length of the bar; 20 unless given. */
   readonly width?: number;
@@ -47,12 +48,19 @@ export interface ProgbarArguments extends ProgbarOptions {
  *     for (let i = 0; i < 100; i++) bar.add(1, { loss: trainStep() });
  */
 export class Progbar {
+  /** How many steps there will be; null where nobody knows. */
   declare readonly target: number | null;
+  /** The length of the bar. */
   declare readonly width: number;
+  /** 0 silent, 1 a bar on a terminal and a line at the end elsewhere, 2 a line at the end. */
   declare readonly verbose: 0 | 1 | 2;
+  /** The least time between two drawings, in seconds. */
   declare readonly interval: number;
+  /** Metrics that are shown as they are; of others the mean over the steps. Not beside `statelessMetrics`. */
   declare readonly statefulMetrics: readonly string[] | null;
+  /** The only metrics of which the mean is shown. */
   declare readonly statelessMetrics: readonly string[] | null;
+  /** What a step is called. */
   declare readonly unitName: string;
   readonly #start: number = performance.now();
   readonly #sums = new Map<string, { sum: number; count: number }>();
@@ -77,8 +85,11 @@ export class Progbar {
    */
   update(current: number, values?: ProgbarValues | null, finalize?: boolean | null): void;
   update(options: {
+    /** How many steps are done. */
     readonly current: number;
+    /** Numbers of the steps since the last call by name: `{ loss: 0.3 }`. None by default. */
     readonly values?: ProgbarValues | null;
+    /** Whether this is the last call; unless given, when all steps are done. */
     readonly finalize?: boolean | null;
   }): void;
   update(given: unknown, values?: ProgbarValues | null, finalize?: boolean | null): void {
@@ -103,7 +114,12 @@ export class Progbar {
   }
   /** Says that so many more steps are done. */
   add(n: number, values?: ProgbarValues | null): void;
-  add(options: { readonly n: number; readonly values?: ProgbarValues | null }): void;
+  add(options: {
+    /** How many steps were done since the last call. */
+    readonly n: number;
+    /** Numbers of these steps by name: `{ loss: 0.3 }`. None by default. */
+    readonly values?: ProgbarValues | null;
+  }): void;
   add(n: unknown, values?: ProgbarValues | null): void {
     checkCount(n, 'n', 'Progbar.add', 0);
     this.update(this.#seen + (n as number), values);

@@ -15,6 +15,7 @@ import { uniqueName } from '../layer/naming.ts';
 export interface SeedGeneratorOptions {
   /** An integer; a random one unless given. */
   readonly seed?: number | null;
+  /** Of its state in files; unique in the program unless given. */
   readonly name?: string | null;
 }
 
@@ -58,7 +59,10 @@ export class SeedGenerator extends Module {
    * @param ordered Whether they count up; without, they are mixed, and repeat after about a million. True by default.
    */
   next(ordered?: boolean): Tensor;
-  next(options: { readonly ordered?: boolean }): Tensor;
+  next(options: {
+    /** Whether seeds count up; false mixes them, and they repeat after about a million. True by default. */
+    readonly ordered?: boolean;
+  }): Tensor;
   next(ordered: unknown = true): Tensor {
     if (typeof ordered !== 'boolean')
       throw new InvalidArgumentError(

@@ -24,11 +24,13 @@ export type UserLoss = (yTrue: Tensor, yPred: Tensor) => Tensor;
 
 /** All arguments of `LossFunctionWrapper`, by name. */
 export interface LossFunctionWrapperArguments extends LossOptions {
+  /** Gives the loss of each example, of targets and predictions. */
   readonly fn: UserLoss;
 }
 
 /** A loss out of a function that gives the losses of the examples. */
 export class LossFunctionWrapper extends Loss {
+  /** Gives the loss of each example, of targets and predictions. */
   readonly fn: UserLoss;
 
   constructor(...args: [fn: UserLoss | LossFunctionWrapperArguments, options?: LossOptions]) {
@@ -84,6 +86,7 @@ export class MeanSquaredLogarithmicError extends BuiltInLoss {
   }
 }
 
+/** Options of `Huber`. */
 export interface HuberOptions extends LossOptions {
   /** Where the loss turns from quadratic to linear; 1 unless given. */
   readonly delta?: number;
@@ -91,6 +94,7 @@ export interface HuberOptions extends LossOptions {
 
 /** Quadratic near 0, linear further out: see `losses.huber`. */
 export class Huber extends BuiltInLoss {
+  /** Where the loss turns from quadratic to linear. */
   declare readonly delta: number;
   constructor(...args: [delta?: number | null | HuberOptions, options?: HuberOptions]) {
     super({ name: 'huber_loss', ...argumentsOf<HuberOptions>(Huber, new.target, args) });
@@ -145,12 +149,15 @@ export class CategoricalHinge extends BuiltInLoss {
   }
 }
 
+/** Options of `CosineSimilarity`. */
 export interface CosineSimilarityOptions extends LossOptions {
+  /** The axis of the vectors whose angle is meant; the last by default. */
   readonly axis?: number;
 }
 
 /** The negative cosine of the angle between targets and predictions: see `losses.cosineSimilarity`. */
 export class CosineSimilarity extends BuiltInLoss {
+  /** The axis of the vectors whose angle is meant. */
   declare readonly axis: number;
   constructor(...args: [axis?: number | null | CosineSimilarityOptions, options?: CosineSimilarityOptions]) {
     super(argumentsOf<CosineSimilarityOptions>(CosineSimilarity, new.target, args));
@@ -164,8 +171,11 @@ export type CrossentropyLossOptions = LossOptions & CrossentropyOptions;
 export type SparseCrossentropyLossOptions = LossOptions & SparseCrossentropyOptions;
 
 abstract class Crossentropy extends BuiltInLoss {
+  /** `yPred` holds logits instead of probabilities. */
   declare readonly fromLogits: boolean;
+  /** Moves the targets that far toward the uniform distribution; from 0 to 1. */
   declare readonly labelSmoothing: number;
+  /** The axis of the classes. */
   declare readonly axis: number;
   constructor(
     ...args: [fromLogits?: boolean | null | CrossentropyLossOptions, options?: CrossentropyLossOptions]
@@ -199,8 +209,11 @@ export class CategoricalCrossentropy extends Crossentropy {
  * left out of the mean.
  */
 export class SparseCategoricalCrossentropy extends BuiltInLoss {
+  /** Whether `yPred` holds logits instead of probabilities. */
   declare readonly fromLogits: boolean;
+  /** A label whose places count for nothing, such as -1 for padding. */
   declare readonly ignoreClass: number | null;
+  /** The axis of the classes in `yPred`. */
   declare readonly axis: number;
   constructor(
     ...args: [
@@ -222,16 +235,24 @@ export class SparseCategoricalCrossentropy extends BuiltInLoss {
   }
 }
 
+/** Options of `BinaryFocalCrossentropy`. */
 export type BinaryFocalCrossentropyOptions = LossOptions & functions.BinaryFocalOptions;
+/** Options of `CategoricalFocalCrossentropy`. */
 export type CategoricalFocalCrossentropyOptions = LossOptions & functions.CategoricalFocalOptions;
 
 /** Cross-entropy of yes-or-no targets that looks at what is predicted badly: see `losses.binaryFocalCrossentropy`. */
 export class BinaryFocalCrossentropy extends BuiltInLoss {
+  /** Whether classes are weighted by alpha. */
   declare readonly applyClassBalancing: boolean;
+  /** Weight of class 1; the other has 1 − alpha. */
   declare readonly alpha: number;
+  /** How much less examples count that are predicted well. */
   declare readonly gamma: number;
+  /** `yPred` holds logits instead of probabilities. */
   declare readonly fromLogits: boolean;
+  /** Moves the targets that far toward the uniform distribution; from 0 to 1. */
   declare readonly labelSmoothing: number;
+  /** The axis of the classes. */
   declare readonly axis: number;
   constructor(
     ...args: [
@@ -250,10 +271,15 @@ export class BinaryFocalCrossentropy extends BuiltInLoss {
 
 /** Cross-entropy of one-hot targets that looks at what is predicted badly: see `losses.categoricalFocalCrossentropy`. */
 export class CategoricalFocalCrossentropy extends BuiltInLoss {
+  /** A weight for all classes, or one for each. */
   declare readonly alpha: number | readonly number[];
+  /** How much less classes count that are predicted well. */
   declare readonly gamma: number;
+  /** `yPred` holds logits instead of probabilities. */
   declare readonly fromLogits: boolean;
+  /** Moves the targets that far toward the uniform distribution; from 0 to 1. */
   declare readonly labelSmoothing: number;
+  /** The axis of the classes. */
   declare readonly axis: number;
   constructor(
     ...args: [
@@ -275,6 +301,7 @@ export class CategoricalFocalCrossentropy extends BuiltInLoss {
   }
 }
 
+/** Options of `Dice`. */
 export interface DiceOptions extends LossOptions {
   /** The axes of an area; all unless given, so that a batch is one. */
   readonly axis?: number | readonly number[] | null;
@@ -282,6 +309,7 @@ export interface DiceOptions extends LossOptions {
 
 /** How little two areas have in common: see `losses.dice`. */
 export class Dice extends BuiltInLoss {
+  /** The axes of an area. */
   declare readonly axis: number | readonly number[] | null;
   constructor(...args: [reduction?: ReductionName | null | DiceOptions, options?: DiceOptions]) {
     super(argumentsOf<DiceOptions>(Dice, new.target, args));
@@ -291,12 +319,16 @@ export class Dice extends BuiltInLoss {
   }
 }
 
+/** Options of `Tversky`. */
 export type TverskyLossOptions = LossOptions & functions.TverskyOptions;
 
 /** How little two areas have in common, with a weight for what is missed and one for what is too much: see `losses.tversky`. */
 export class Tversky extends BuiltInLoss {
+  /** Weight of what is missed. */
   declare readonly alpha: number;
+  /** Weight of what is too much. */
   declare readonly beta: number;
+  /** The axes over which targets and predictions are compared; null for all. */
   declare readonly axis: number | readonly number[] | null;
   constructor(...args: [alpha?: number | null | TverskyLossOptions, options?: TverskyLossOptions]) {
     super(argumentsOf<TverskyLossOptions>(Tversky, new.target, args));
@@ -307,16 +339,23 @@ export class Tversky extends BuiltInLoss {
   }
 }
 
+/** Options of `Circle`. */
 export interface CircleLossOptions extends LossOptions {
+  /** By which similarities are multiplied: the larger, the more the hardest pairs count. 80 by default. */
   readonly gamma?: number;
+  /** How far similarities may be from the best ones, 1 and 0, from 0 to 1; 0.4 by default. */
   readonly margin?: number;
+  /** Whether an embedding is not compared with itself; true by default. */
   readonly removeDiagonal?: boolean;
 }
 
 /** Brings embeddings of one class together: see `losses.circle`. */
 export class Circle extends BuiltInLoss {
+  /** By which similarities are multiplied: the larger, the more the hardest pairs count. */
   declare readonly gamma: number;
+  /** How far similarities may be from the best ones, 1 and 0, from 0 to 1. */
   declare readonly margin: number;
+  /** Whether an embedding is not compared with itself. */
   declare readonly removeDiagonal: boolean;
   constructor(...args: [gamma?: number | null | CircleLossOptions, options?: CircleLossOptions]) {
     super(argumentsOf<CircleLossOptions>(Circle, new.target, args));
@@ -334,6 +373,7 @@ export class Circle extends BuiltInLoss {
   }
 }
 
+/** Options of `CategoricalGeneralizedCrossEntropy`. */
 export interface GeneralizedCrossEntropyOptions extends LossOptions {
   /** Between 0 and 1; 0.5 unless given. */
   readonly q?: number;
@@ -341,6 +381,7 @@ export interface GeneralizedCrossEntropyOptions extends LossOptions {
 
 /** Cross-entropy that minds wrong labels less: see `losses.categoricalGeneralizedCrossEntropy`. */
 export class CategoricalGeneralizedCrossEntropy extends BuiltInLoss {
+  /** Between 0 and 1. */
   declare readonly q: number;
   constructor(
     ...args: [q?: number | null | GeneralizedCrossEntropyOptions, options?: GeneralizedCrossEntropyOptions]

@@ -38,6 +38,7 @@ import {
   sameRank,
 } from '../arrange.ts';
 
+/** Options of `binaryCrossentropy` and `categoricalCrossentropy`. */
 export interface CrossentropyOptions {
   /** `yPred` holds logits instead of probabilities. */
   readonly fromLogits?: boolean;
@@ -46,10 +47,13 @@ export interface CrossentropyOptions {
   /** The axis of the classes; the last unless given. */
   readonly axis?: number;
 }
+/** Options of `sparseCategoricalCrossentropy`. */
 export interface SparseCrossentropyOptions {
+  /** Whether `yPred` holds logits instead of probabilities; false by default. */
   readonly fromLogits?: boolean;
   /** A label whose places count for nothing, such as -1 for padding. */
   readonly ignoreClass?: number | null;
+  /** The axis of the classes in `yPred`; the last by default. */
   readonly axis?: number;
 }
 
@@ -253,10 +257,12 @@ export interface FocalOptions {
   /** How much less examples count that are predicted well; 2 unless given. */
   readonly gamma?: number;
 }
+/** Options of `binaryFocalCrossentropy`. */
 export interface BinaryFocalOptions extends CrossentropyOptions, FocalOptions {
   /** Whether classes are weighted by alpha; false unless given. */
   readonly applyClassBalancing?: boolean;
 }
+/** Options of `categoricalFocalCrossentropy`. */
 export interface CategoricalFocalOptions extends CrossentropyOptions {
   /** A weight for all classes, or one for each; 0.25 unless given. */
   readonly alpha?: number | readonly number[];
@@ -338,6 +344,7 @@ export const dice: LossFunction<{ readonly axis?: Axes }> = define(
   },
 );
 
+/** Options of `tversky`. */
 export interface TverskyOptions {
   /** Weight of what is missed; 0.5 unless given. */
   readonly alpha?: number;
@@ -465,6 +472,7 @@ export const ctc: LossFunction = defineExampleFunction('losses.ctc', {}, (yTrue,
   return nn.ctcLoss(labels, logits, labelLength, logitLength, { logitsTimeMajor: false });
 });
 
+/** Options of `circle`. */
 export interface CircleOptions {
   /** Labels of the reference embeddings; those of the predictions unless given. */
   readonly refLabels?: TensorLike | null;

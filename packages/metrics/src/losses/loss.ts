@@ -45,8 +45,11 @@ export const Reduction: {
   readonly NONE: 'none';
 } = { AUTO: 'sumOverBatchSize', SUM_OVER_BATCH_SIZE: 'sumOverBatchSize', SUM: 'sum', NONE: 'none' };
 
+/** What all losses take. */
 export interface LossOptions {
+  /** How the losses of examples become one; `sumOverBatchSize`, their mean, by default, and `none` leaves them apart. */
   readonly reduction?: ReductionName | null;
+  /** What logs call it; snake_case of the class by default. */
   readonly name?: string | null;
   /** Compute in that dtype; that of the predictions unless given. */
   readonly dtype?: 'float32' | 'float64' | null;
@@ -95,8 +98,11 @@ function both(given: Tensor | null, own: Tensor | null): Tensor | null {
  *     }
  */
 export abstract class Loss extends Callable {
+  /** What logs call it. */
   readonly name: string;
+  /** How the losses of examples become one. */
   readonly reduction: ReductionName;
+  /** Compute in that dtype. */
   readonly dtype: 'float32' | 'float64' | null;
 
   constructor(...args: [options?: LossOptions]) {

@@ -148,6 +148,7 @@ export class Accuracy extends BuiltInMean {
 
 /** How often predictions above `threshold` (0.5) and below go with targets of 1 and 0. */
 export class BinaryAccuracy extends BuiltInMean<{ readonly threshold?: number }> {
+  /** Predictions above it are positive. */
   declare readonly threshold: number;
   constructor(...args: [name?: string | null | BinaryAccuracyOptions, options?: BinaryAccuracyOptions]) {
     super(binaryAccuracy, 'binary_accuracy', BinaryAccuracy, args);
@@ -168,6 +169,7 @@ export class SparseCategoricalAccuracy extends BuiltInMean {
   }
 }
 
+/** Options of `TopKCategoricalAccuracy` and `SparseTopKCategoricalAccuracy`. */
 export interface TopKOptions extends MetricOptions {
   /** How many of the largest predictions count as hits; 5 unless given. */
   readonly k?: number;
@@ -177,6 +179,7 @@ export interface SparseTopKOptions extends TopKOptions, SparseTopK {}
 
 /** How often the class of a one-hot target is among the k largest predictions. */
 export class TopKCategoricalAccuracy extends BuiltInMean<{ readonly k?: number }> {
+  /** How many of the largest predictions count as hits. */
   declare readonly k: number;
   constructor(...args: [k?: number | null | TopKOptions, options?: TopKOptions]) {
     super(topKCategoricalAccuracy, 'top_k_categorical_accuracy', TopKCategoricalAccuracy, args);
@@ -185,7 +188,9 @@ export class TopKCategoricalAccuracy extends BuiltInMean<{ readonly k?: number }
 
 /** How often the label is among the k largest predictions. */
 export class SparseTopKCategoricalAccuracy extends BuiltInMean<SparseTopK> {
+  /** How many of the largest predictions count as hits. */
   declare readonly k: number;
+  /** Whether predictions are the ids of the best classes, the best first, instead of the scores of all. */
   declare readonly fromSortedIds: boolean;
   constructor(...args: [k?: number | null | SparseTopKOptions, options?: SparseTopKOptions]) {
     super(

@@ -30,6 +30,7 @@ import { defineUpdates, Metric, type MetricOptions, metricOptions, update } from
 
 type Curve = 'ROC' | 'PR' | 'PRGAIN';
 
+/** Options of `AUC`. */
 export interface AUCOptions extends MetricOptions {
   /** How many thresholds, evenly spaced from 0 to 1; 200 unless given. */
   readonly numThresholds?: number;
@@ -39,6 +40,7 @@ export interface AUCOptions extends MetricOptions {
   readonly curve?: Curve;
   /** The height between two points: their mean (for PR: Davis and Goadrich's interpolation), the smaller, or the larger one. */
   readonly summationMethod?: 'interpolation' | 'minoring' | 'majoring';
+  /** Whether predictions are logits instead of probabilities; false by default. */
   readonly fromLogits?: boolean;
   /** Whether the labels [n, labels] are each of two classes: the mean of the area of each. False unless given. */
   readonly multiLabel?: boolean;
@@ -50,13 +52,21 @@ export interface AUCOptions extends MetricOptions {
 
 /** The area under the ROC or the precision-recall curve, approximated at thresholds. Predictions are probabilities. */
 export class AUC extends Metric {
+  /** How many thresholds, evenly spaced from 0 to 1. */
   readonly numThresholds: number;
+  /** True against false positives (`'ROC'`), precision against recall, or the gains of both (Flach and Kull, 2015). */
   declare readonly curve: Curve;
+  /** The height between two points: their mean (for PR: Davis and Goadrich's interpolation), the smaller, or the larger one. */
   declare readonly summationMethod: 'interpolation' | 'minoring' | 'majoring';
+  /** Whether predictions are logits instead of probabilities. */
   declare readonly fromLogits: boolean;
+  /** Thresholds in (0, 1) instead; 0 and 1 are added. */
   readonly thresholds: readonly number[];
+  /** Whether the labels [n, labels] are each of two classes: the mean of the area of each. */
   declare readonly multiLabel: boolean;
+  /** How much each label counts. */
   readonly labelWeights: readonly number[] | null;
+  /** How many labels there are, of `multiLabel`. */
   readonly numLabels: number | null;
   /** [thresholds], with `multiLabel` [thresholds, labels]; made at the first update where nothing tells how many labels there are. */
   truePositives!: Variable;

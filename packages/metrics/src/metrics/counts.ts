@@ -14,6 +14,7 @@ import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
 import { type Counts, checkThresholds, confusion, MOST_THRESHOLDS } from './confusion.ts';
 import { defineUpdates, Metric, type MetricOptions, metricOptions, update } from './metric.ts';
 
+/** Options of `TruePositives`, `FalsePositives`, `TrueNegatives` and `FalseNegatives`. */
 export interface CountOptions extends MetricOptions {
   /** Predictions above it are positive; several give one count each. 0.5 unless given. */
   readonly thresholds?: number | readonly number[] | null;
@@ -21,6 +22,7 @@ export interface CountOptions extends MetricOptions {
 type CountArguments = [thresholds?: number | readonly number[] | null | CountOptions, options?: CountOptions];
 
 abstract class ConditionCount extends Metric {
+  /** Predictions above it are positive; several give one count each. */
   readonly thresholds: readonly number[];
   readonly accumulator: Variable;
   readonly #given: number | readonly number[] | null;
@@ -85,14 +87,20 @@ interface ConstrainedOptions extends MetricOptions {
   /** Looks at one class of predictions `[n, classes]`. */
   readonly classId?: number | null;
 }
+/** Options of `SensitivityAtSpecificity`. */
 export interface SensitivityAtSpecificityOptions extends ConstrainedOptions {}
+/** Options of `SpecificityAtSensitivity`. */
 export interface SpecificityAtSensitivityOptions extends ConstrainedOptions {}
+/** Options of `PrecisionAtRecall`. */
 export interface PrecisionAtRecallOptions extends ConstrainedOptions {}
+/** Options of `RecallAtPrecision`. */
 export interface RecallAtPrecisionOptions extends ConstrainedOptions {}
 
 /** The best of one share at all thresholds where another is large enough. */
 abstract class Constrained extends Metric {
+  /** How many thresholds, evenly spaced from 0 to 1. */
   declare readonly numThresholds: number;
+  /** Looks at one class of predictions `[n, classes]`. */
   declare readonly classId: number | null;
   readonly thresholds: readonly number[];
   readonly truePositives: Variable;

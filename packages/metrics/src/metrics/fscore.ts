@@ -25,12 +25,14 @@ import { alike, as, predictions } from '../arrange.ts';
 import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
 import { defineUpdates, Metric, type MetricOptions, metricOptions, update } from './metric.ts';
 
+/** Options of `F1Score`. */
 export interface F1ScoreOptions extends MetricOptions {
   /** One result for each class (null), or over all classes: of their counts, their mean, or that weighted by frequency. */
   readonly average?: 'micro' | 'macro' | 'weighted' | null;
   /** Predictions above it are positive; without one the largest of each example is. */
   readonly threshold?: number | null;
 }
+/** Options of `FBetaScore`. */
 export interface FBetaScoreOptions extends F1ScoreOptions {
   /** How many times as much recall counts as precision; 1 unless given. */
   readonly beta?: number;
@@ -48,8 +50,11 @@ interface Counts {
  * [batch, classes]; the number of classes is known at the first update.
  */
 export class FBetaScore extends Metric {
+  /** One result for each class (null), or over all classes: of their counts, their mean, or that weighted by frequency. */
   declare readonly average: 'micro' | 'macro' | 'weighted' | null;
+  /** How many times as much recall counts as precision. */
   declare readonly beta: number;
+  /** Predictions above it are positive; without one the largest of each example is. */
   declare readonly threshold: number | null;
   protected counts: Counts | null = null;
 

@@ -35,24 +35,32 @@ interface ConfusionOptions extends MetricOptions {
   /** The axis of the classes, where targets or predictions are no labels; the last unless given. */
   readonly axis?: number;
 }
+/** Options of `IoU`. */
 export interface IoUOptions extends ConfusionOptions {
   /** Whether targets are labels; otherwise the class with the largest value is meant. */
   readonly sparseYTrue?: boolean;
 }
+/** Options of `OneHotIoU`. */
 export interface OneHotIoUOptions extends ConfusionOptions {}
 
 interface ClassesArgument {
+  /** How many classes there are; labels are from 0 to one less. */
   readonly numClasses: number;
 }
 interface TargetsArgument {
   /** The mean over these classes is the result. */
   readonly targetClassIds: readonly number[];
 }
+/** All arguments of `IoU`, by name. */
 export type IoUArguments = IoUOptions & ClassesArgument & TargetsArgument;
+/** All arguments of `MeanIoU`, by name. */
 export type MeanIoUArguments = IoUOptions & ClassesArgument;
+/** All arguments of `OneHotIoU`, by name. */
 export type OneHotIoUArguments = OneHotIoUOptions & ClassesArgument & TargetsArgument;
+/** All arguments of `OneHotMeanIoU`, by name. */
 export type OneHotMeanIoUArguments = OneHotIoUOptions & ClassesArgument;
 
+/** Options of `BinaryIoU`. */
 export interface BinaryIoUOptions extends MetricOptions {
   /** 0, 1, or both; both unless given. */
   readonly targetClassIds?: readonly number[] | null;
@@ -149,6 +157,7 @@ export class IoU extends ConfusionMatrix {
 
 /** The mean intersection over union of all classes. */
 export class MeanIoU extends ConfusionMatrix {
+  /** How many classes there are; labels are from 0 to one less. */
   declare readonly numClasses: number;
   constructor(...args: [numClasses: number | MeanIoUArguments, options?: IoUOptions]) {
     const given = argumentsOf<MeanIoUArguments>(MeanIoU, new.target, args);
@@ -174,6 +183,7 @@ export class OneHotIoU extends ConfusionMatrix {
 /** The mean intersection over union of all classes, of one-hot targets and values of all classes. */
 export class OneHotMeanIoU extends ConfusionMatrix {
   readonly sparseYTrue: boolean = false;
+  /** How many classes there are; labels are from 0 to one less. */
   declare readonly numClasses: number;
   constructor(...args: [numClasses: number | OneHotMeanIoUArguments, options?: OneHotIoUOptions]) {
     const given = argumentsOf<OneHotMeanIoUArguments>(OneHotMeanIoU, new.target, args);
@@ -183,7 +193,9 @@ export class OneHotMeanIoU extends ConfusionMatrix {
 
 /** The intersection over union of class 0, class 1 or both, of predictions that a threshold makes labels. */
 export class BinaryIoU extends ConfusionMatrix {
+  /** 0, 1, or both. */
   declare readonly targetClassIds: readonly number[];
+  /** Predictions from it on are of class 1. */
   declare readonly threshold: number;
   constructor(
     ...args: [targetClassIds?: readonly number[] | null | BinaryIoUOptions, options?: BinaryIoUOptions]

@@ -79,6 +79,7 @@ export interface CosineSimilarityOptions extends MetricOptions {
 
 /** The mean cosine of the angle between targets and predictions: 1 for the same direction. */
 export class CosineSimilarity extends BuiltInMean<{ readonly axis?: number }> {
+  /** The axis of the vectors whose angle is meant. */
   declare readonly axis: number;
   constructor(...args: [name?: string | null | CosineSimilarityOptions, options?: CosineSimilarityOptions]) {
     const similarity = (t: TensorLike, p: TensorLike, o: { readonly axis?: number }): Tensor =>
@@ -133,7 +134,9 @@ export type CrossentropyMetric = MetricOptions & CrossentropyOptions;
 
 /** The mean of `losses.binaryCrossentropy`. */
 export class BinaryCrossentropy extends BuiltInMean<CrossentropyOptions> {
+  /** `yPred` holds logits instead of probabilities. */
   declare readonly fromLogits: boolean;
+  /** Moves the targets that far toward the uniform distribution; from 0 to 1. */
   declare readonly labelSmoothing: number;
   constructor(...args: [name?: string | null | CrossentropyMetric, options?: CrossentropyMetric]) {
     super(functions.binaryCrossentropy, 'binary_crossentropy', BinaryCrossentropy, args);
@@ -142,14 +145,18 @@ export class BinaryCrossentropy extends BuiltInMean<CrossentropyOptions> {
 
 /** The mean of `losses.categoricalCrossentropy`. */
 export class CategoricalCrossentropy extends BuiltInMean<CrossentropyOptions> {
+  /** `yPred` holds logits instead of probabilities. */
   declare readonly fromLogits: boolean;
+  /** Moves the targets that far toward the uniform distribution; from 0 to 1. */
   declare readonly labelSmoothing: number;
+  /** The axis of the classes. */
   declare readonly axis: number;
   constructor(...args: [name?: string | null | CrossentropyMetric, options?: CrossentropyMetric]) {
     super(functions.categoricalCrossentropy, 'categorical_crossentropy', CategoricalCrossentropy, args);
   }
 }
 
+/** Options of the metric `SparseCategoricalCrossentropy`. */
 export type SparseCrossentropyMetricOptions = MetricOptions & SparseCrossentropyOptions;
 
 /**
@@ -157,8 +164,11 @@ export type SparseCrossentropyMetricOptions = MetricOptions & SparseCrossentropy
  * are sample weights: then they are left out.
  */
 export class SparseCategoricalCrossentropy extends BuiltInMean<SparseCrossentropyOptions> {
+  /** Whether `yPred` holds logits instead of probabilities. */
   declare readonly fromLogits: boolean;
+  /** A label whose places count for nothing, such as -1 for padding. */
   declare readonly ignoreClass: number | null;
+  /** The axis of the classes in `yPred`. */
   declare readonly axis: number;
   constructor(
     ...args: [

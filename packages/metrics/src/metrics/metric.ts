@@ -36,8 +36,11 @@ import { checkName } from '../losses/loss.ts';
 
 export type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
 
+/** What all metrics take. */
 export interface MetricOptions {
+  /** What logs call it, behind `val_` for validation data; snake_case of the class by default. */
   readonly name?: string | null;
+  /** In which results and what is counted are; float32 by default. */
   readonly dtype?: 'float32' | 'float64' | null;
 }
 
@@ -57,10 +60,15 @@ export const metricOptions: Schema<MetricOptions, Metric>['options'] = { name: t
 /** The first value of a metric's variable. */
 export type WeightInitializer = 'zeros' | 'ones' | number | ((shape: Shape, dtype: DType) => TensorLike);
 
+/** Options of `metric.addWeight`. */
 export interface MetricWeightOptions {
+  /** Part of the variable's name in files. */
   readonly name?: string;
+  /** Of the variable; a scalar by default. */
   readonly shape?: Shape;
+  /** The value at first and after `resetState`; zeros by default. */
   readonly initializer?: WeightInitializer;
+  /** Of the variable; that of the metric by default. */
   readonly dtype?: DType;
 }
 
@@ -78,6 +86,7 @@ export interface MetricWeightOptions {
  *     }
  */
 export abstract class Metric extends Module implements Trackable {
+  /** In which results and what is counted are. */
   declare readonly dtype: 'float32' | 'float64';
   /** @internal In the order in which they were added. */
   declare protected readonly _weights: Variable[];
@@ -120,7 +129,10 @@ export abstract class Metric extends Module implements Trackable {
   }
   /** `result` of other values of `variables`, which stay as they are. */
   statelessResult(metricVariables: readonly TensorLike[]): Tensor;
-  statelessResult(options: { readonly metricVariables: readonly TensorLike[] }): Tensor;
+  statelessResult(options: {
+    /** Values in the order of `variables`. */
+    readonly metricVariables: readonly TensorLike[];
+  }): Tensor;
   statelessResult(metricVariables: unknown): Tensor {
     return holding(this, metricVariables as readonly TensorLike[], 'statelessResult', () => this.result());
   }

@@ -5,6 +5,7 @@ import type { ExampleArguments, SampleWeight } from '../losses/loss.ts';
 import { type Counts, checkThresholds, confusion } from './confusion.ts';
 import { defineUpdates, Metric, type MetricOptions, metricOptions, update } from './metric.ts';
 
+/** Options of `Precision`. */
 export interface PrecisionOptions extends MetricOptions {
   /** Predictions above it are positive; several give one result each. 0.5 unless given, or with `topK` none. */
   readonly thresholds?: number | readonly number[] | null;
@@ -15,8 +16,11 @@ export interface PrecisionOptions extends MetricOptions {
 }
 
 abstract class Thresholded extends Metric {
+  /** Predictions above it are positive; several give one result each. */
   readonly thresholds: readonly number[];
+  /** Only the k largest predictions of an example can be positive. */
   declare readonly topK: number | null;
+  /** Looks at one class of predictions `[n, classes]`. */
   declare readonly classId: number | null;
   readonly truePositives: Variable;
   readonly #given: number | readonly number[] | null;

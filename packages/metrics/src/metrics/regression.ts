@@ -81,11 +81,13 @@ export const concordanceCorrelation: ExampleFunction<AxisOption> = defineCorrela
   },
 );
 
+/** Options of `PearsonCorrelation` and `ConcordanceCorrelation`. */
 export interface CorrelationOptions extends MetricOptions, AxisOption {}
 type CorrelationArguments = [name?: string | null | CorrelationOptions, options?: CorrelationOptions];
 
 /** The mean of `metrics.pearsonCorrelation`. */
 export class PearsonCorrelation extends BuiltInMean<AxisOption> {
+  /** Along which numbers are compared. */
   declare readonly axis: number;
   constructor(...args: CorrelationArguments) {
     super(pearsonCorrelation, 'pearson_correlation', PearsonCorrelation, args);
@@ -93,6 +95,7 @@ export class PearsonCorrelation extends BuiltInMean<AxisOption> {
 }
 /** The mean of `metrics.concordanceCorrelation`. */
 export class ConcordanceCorrelation extends BuiltInMean<AxisOption> {
+  /** Along which numbers are compared. */
   declare readonly axis: number;
   constructor(...args: CorrelationArguments) {
     super(concordanceCorrelation, 'concordance_correlation', ConcordanceCorrelation, args);
@@ -100,6 +103,7 @@ export class ConcordanceCorrelation extends BuiltInMean<AxisOption> {
 }
 
 type Aggregation = 'uniformAverage' | 'varianceWeightedAverage';
+/** Options of `R2Score`. */
 export interface R2ScoreOptions extends MetricOptions {
   /** One result for each output (null), their mean, or that weighted by their variances; the mean unless given. */
   readonly classAggregation?: Aggregation | null;
@@ -119,7 +123,9 @@ interface Sums {
  * [batch, outputs]; the number of outputs is known at the first update.
  */
 export class R2Score extends Metric {
+  /** One result for each output (null), their mean, or that weighted by their variances. */
   declare readonly classAggregation: Aggregation | null;
+  /** The number of inputs that the predictions are made of, for the adjusted score. */
   declare readonly numRegressors: number;
   readonly numSamples: Variable;
   #sums: Sums | null = null;

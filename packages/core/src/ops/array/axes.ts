@@ -6,6 +6,7 @@ import { type Axis, checkFlag, normalizeAxes, reducedShape, type Shape } from '.
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 
+/** Options of functions that make one value of many along axes. */
 export interface ReduceOptions {
   /** Keeps the reduced axes with size 1, so that the result broadcasts with x; false by default. */
   readonly keepdims?: boolean;

@@ -164,7 +164,14 @@ const uniqueOp: Op = defineOp({
  * Computed on the host.
  */
 export const unique: <I extends 'int32' | 'int64' = 'int32'>(
-  ...args: Arguments<[x: TensorLike], ['x'], { outIdx?: I }>
+  ...args: Arguments<
+    [x: TensorLike],
+    ['x'],
+    {
+      /** The dtype of the indices and counts; int32 by default. */
+      outIdx?: I;
+    }
+  >
 ) => { values: Tensor; indices: Tensor<I>; counts: Tensor<I> } = defineFunction<
   NamedFunction<
     [x: TensorLike],

@@ -110,7 +110,14 @@ export const stopGradient: NamedFunction<[x: TensorLike], ['x|input']> = defineF
 
 /** The dimensions as a tensor of rank 1, int32 or `outType`: int64; `x.shape` gives them as numbers. */
 export const shapeOf: <I extends 'int32' | 'int64' = 'int32'>(
-  ...args: Arguments<[x: TensorLike], ['x|input'], { outType?: I }>
+  ...args: Arguments<
+    [x: TensorLike],
+    ['x|input'],
+    {
+      /** The dtype of the result; int32 by default. */
+      outType?: I;
+    }
+  >
 ) => Tensor<I> = defineFunction<NamedFunction<[x: TensorLike], ['x|input'], { outType?: 'int32' | 'int64' }>>(
   'shapeOf',
   { 'x|input': kind.tensor },

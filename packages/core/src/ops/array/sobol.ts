@@ -17,6 +17,7 @@ const MAX_INT32 = 2 ** 31 - 1;
 const MAX_DIM = 21200;
 const sum = (counts: readonly number[]): number => counts.reduce((all, n) => all + n, 0);
 
+/** Options of `sobolSample`. */
 export interface SobolOptions {
   /** float32 by default. */
   readonly dtype?: 'float32' | 'float64';

@@ -83,10 +83,16 @@ const leakyReluOp: Op = defineElementwise({
  * x where it is above 0, else alpha · x.
  * @param options.alpha the slope below 0; 0.2 by default, as in TensorFlow.
  */
-export const leakyRelu: NamedFunction<[x: TensorLike], ['x|features'], { readonly alpha?: number }> =
-  defineFunction('leakyRelu', { 'x|features': kind.tensor }, { alpha: kind.asIs }, (x, options) =>
-    execute1(leakyReluOp, [toTensor(x)], { alpha: checkAlpha(options.alpha ?? 0.2, 'LeakyRelu') }),
-  );
+export const leakyRelu: NamedFunction<
+  [x: TensorLike],
+  ['x|features'],
+  {
+    /** The slope below 0; 0.2 by default. */
+    readonly alpha?: number;
+  }
+> = defineFunction('leakyRelu', { 'x|features': kind.tensor }, { alpha: kind.asIs }, (x, options) =>
+  execute1(leakyReluOp, [toTensor(x)], { alpha: checkAlpha(options.alpha ?? 0.2, 'LeakyRelu') }),
+);
 
 /** x where it is above 0, else alpha · (exp(x) − 1), element-wise: the exponential linear unit. */
 const eluOp: Op = defineElementwise({
@@ -104,12 +110,18 @@ const eluOp: Op = defineElementwise({
  * x where it is above 0, else alpha · (exp(x) − 1).
  * @param options.alpha minus the limit at −∞, above 0; 1 by default.
  */
-export const elu: NamedFunction<[x: TensorLike], ['x|features'], { readonly alpha?: number }> =
-  defineFunction('elu', { 'x|features': kind.tensor }, { alpha: kind.asIs }, (x, options) => {
-    const alpha = checkAlpha(options.alpha ?? 1, 'Elu');
-    if (alpha <= 0) throw new InvalidArgumentError(`alpha is ${alpha}, expected a number above 0`, 'Elu');
-    return execute1(eluOp, [toTensor(x)], { alpha });
-  });
+export const elu: NamedFunction<
+  [x: TensorLike],
+  ['x|features'],
+  {
+    /** Minus the limit at −∞, above 0; 1 by default. */
+    readonly alpha?: number;
+  }
+> = defineFunction('elu', { 'x|features': kind.tensor }, { alpha: kind.asIs }, (x, options) => {
+  const alpha = checkAlpha(options.alpha ?? 1, 'Elu');
+  if (alpha <= 0) throw new InvalidArgumentError(`alpha is ${alpha}, expected a number above 0`, 'Elu');
+  return execute1(eluOp, [toTensor(x)], { alpha });
+});
 /** The scaled exponential linear unit, element-wise: elu with the two constants that keep mean 0 and variance 1. */
 export const selu: UnaryFunction<'x|features'> = defineUnary(
   {
@@ -214,10 +226,16 @@ const geluTanh: UnaryFunction = defineUnary({
  * x · Φ(x) with the normal distribution function Φ: the Gaussian error linear unit.
  * @param options.approximate by tanh, as older models do it; false by default.
  */
-export const gelu: NamedFunction<[x: TensorLike], ['x|features'], { readonly approximate?: boolean }> =
-  defineFunction('gelu', { 'x|features': kind.tensor }, { approximate: kind.asIs }, (x, options) =>
-    options.approximate === true ? geluTanh(x) : geluExact(x),
-  );
+export const gelu: NamedFunction<
+  [x: TensorLike],
+  ['x|features'],
+  {
+    /** By tanh, as older models do it; false by default. */
+    readonly approximate?: boolean;
+  }
+> = defineFunction('gelu', { 'x|features': kind.tensor }, { approximate: kind.asIs }, (x, options) =>
+  options.approximate === true ? geluTanh(x) : geluExact(x),
+);
 
 // ---- over an axis
 

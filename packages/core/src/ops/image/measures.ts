@@ -127,6 +127,7 @@ export const psnr: NamedFunction<[a: TensorLike, b: TensorLike, maxVal: number],
     },
   );
 
+/** Options of `ssim` and `ssimMultiscale`. */
 export interface SsimOptions {
   /** The side of the window; 11 by default. */
   readonly filterSize?: number;

@@ -31,6 +31,7 @@ export type ResizeMethod =
   | 'gaussian'
   | 'mitchellcubic';
 
+/** Options of `resize`. */
 export interface ResizeOptions {
   /** `bilinear` by default. */
   readonly method?: ResizeMethod;

@@ -20,6 +20,7 @@ export type WarpInterpolation = 'bilinear' | 'nearest';
 /** What lies beyond the border: one value, the pixels mirrored at the edge, the image again, or the nearest pixel. */
 export type FillMode = 'constant' | 'reflect' | 'wrap' | 'nearest';
 
+/** Options of `affineTransform` and `perspectiveTransform`. */
 export interface WarpOptions {
   /** `bilinear` by default. */
   readonly interpolation?: WarpInterpolation;

@@ -219,12 +219,18 @@ function toMatrix(x: TensorLike, op: string): Tensor {
  * Exchanges the last two axes.
  * @param options.conjugate whether to take the conjugates of complex numbers, too.
  */
-export const matrixTranspose: NamedFunction<[x: TensorLike], ['x|a'], { conjugate?: boolean }> =
-  defineFunction('matrixTranspose', { 'x|a': kind.tensor }, { conjugate: kind.asIs }, (x, options) => {
-    const t = toMatrix(x, 'matrixTranspose');
-    const axes = dims(t).map((_, i) => i);
-    return transpose(t, [...axes.slice(0, -2), t.rank - 1, t.rank - 2], options);
-  });
+export const matrixTranspose: NamedFunction<
+  [x: TensorLike],
+  ['x|a'],
+  {
+    /** Whether complex elements are conjugated too; false by default. */
+    conjugate?: boolean;
+  }
+> = defineFunction('matrixTranspose', { 'x|a': kind.tensor }, { conjugate: kind.asIs }, (x, options) => {
+  const t = toMatrix(x, 'matrixTranspose');
+  const axes = dims(t).map((_, i) => i);
+  return transpose(t, [...axes.slice(0, -2), t.rank - 1, t.rank - 2], options);
+});
 
 // A diagonal is every (columns + 1)-th element of the flat matrix, so padding and reshaping move it to where it belongs.
 
@@ -291,6 +297,7 @@ export interface DiagPartOptions extends DiagonalOptions {
 export interface DiagOptions extends DiagPartOptions {
   /** The matrices' size, the least one if left out or -1. */
   readonly numRows?: IntegerLike;
+  /** The matrices' columns, as few as fit if left out or -1. */
   readonly numCols?: IntegerLike;
 }
 

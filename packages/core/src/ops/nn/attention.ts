@@ -208,6 +208,7 @@ function attentionGradGrad(g: GradContext, upstream: readonly (Tensor | null)[])
   return [...results, casted(toMask, mask.dtype)];
 }
 
+/** Options of `dotProductAttention`. */
 export interface AttentionOptions {
   /** Broadcasts to [batch, heads, queries, keys]. Bool: false takes a key out; floating: added to the scores. */
   readonly mask?: TensorLike | null;

@@ -103,6 +103,7 @@ function likelihood({ symbols, skips, ends }: States, seen: Tensor): Tensor {
   return later;
 }
 
+/** Options of `ctcLoss`. */
 export interface CtcLossOptions {
   /** Whether logits are [time, batch, classes], as by default, or [batch, time, classes]. */
   readonly logitsTimeMajor?: boolean;

@@ -190,6 +190,7 @@ const argMaxOp: Op = definePosition({ kernel: 'ArgMax' });
 /** The first position of the smallest value along an axis; NaN is passed over. */
 const argMinOp: Op = definePosition({ kernel: 'ArgMin' });
 
+/** Options of `argMax` and `argMin`. */
 export interface PositionOptions<D extends 'int32' | 'int64' = 'int32' | 'int64'> {
   /** Of the result; int64 by default. */
   readonly dtype?: D;

@@ -12,6 +12,7 @@ import { checkDType } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
 import { complexCumprod, shifted } from './doubling.ts';
 
+/** Options of `cumsum`, `cumprod` and `cumulativeLogsumexp`. */
 export interface ScanOptions {
   /** Leaves out the element itself: the result starts with 0 (for a product, 1); false by default. */
   readonly exclusive?: boolean;

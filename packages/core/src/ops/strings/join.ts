@@ -78,6 +78,7 @@ export const join: NamedFunction<
   },
 );
 
+/** Options of `reduceJoin`. */
 export interface ReduceJoinOptions {
   /** Whether the axes that were joined stay, with size 1; false by default. */
   readonly keepdims?: boolean;
@@ -213,6 +214,7 @@ export const unsortedSegmentJoin: NamedFunction<
   },
 );
 
+/** Options of `format`. */
 export interface FormatOptions {
   /** What stands for a tensor in the template; '{}' by default. */
   readonly placeholder?: string;

@@ -5,6 +5,7 @@ import { complexAt } from '../../tensor/complex-numbers.ts';
 import { isFloating } from '../../tensor/dtypes.ts';
 import { formatFloat, formatInteger, type NumberFormat } from './c-format.ts';
 
+/** Options of `asString`. */
 export interface AsStringOptions {
   /** Digits behind the point; 6 by default. Of floats only. */
   readonly precision?: number;

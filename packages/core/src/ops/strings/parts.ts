@@ -47,6 +47,7 @@ export function cutBetween(text: string, separator: string, most: number, to: Pi
   to.add(text, start, text.length);
 }
 
+/** Options of `ngrams`. */
 export interface NgramsOptions {
   /** What stands between the strings of an n-gram; a space by default. */
   readonly separator?: string;

@@ -28,12 +28,14 @@ import { numbersOf, rowsLike } from './rows.ts';
 import { scriptOf } from './scripts.ts';
 import { eachUtf8 } from './utf8.ts';
 
+/** Options of `unicodeSplit`, `unicodeSplitWithOffsets` and `unicodeEncode`. */
 export interface UnicodeOptions {
   /** What is done with bytes that are no character: replaced by default, left out, or refused. */
   readonly errors?: UnicodeErrors;
   /** The code point that replaces them; U+FFFD by default. */
   readonly replacementChar?: number;
 }
+/** Options of `unicodeDecode`, `unicodeDecodeWithOffsets` and `unicodeTranscode`. */
 export interface UnicodeDecodeOptions extends UnicodeOptions {
   /** Whether the characters below U+0020 are replaced too; false by default. */
   readonly replaceControlCharacters?: boolean;

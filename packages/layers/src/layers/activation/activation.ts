@@ -40,13 +40,16 @@ import {
 import { activation, axes, notNegative, number, recipe, weights } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 
+/** All arguments of `Activation`, by name. */
 export interface ActivationArguments extends LayerOptions {
+  /** A function of a tensor, or the name of one: `'relu'`. */
   readonly activation: ActivationLike;
 }
 
 /** Applies an activation: a name, or a function of a tensor. `new Activation('relu')` */
 export class Activation extends Layer {
   declare static readonly fromConfig: FromConfig<Activation>;
+  /** A function of a tensor, or the name of one: `'relu'`. */
   declare readonly activation: ActivationFunction;
 
   constructor(...args: [activation: ActivationLike | ActivationArguments, options?: LayerOptions]) {
@@ -61,6 +64,7 @@ export class Activation extends Layer {
   }
 }
 
+/** Options of `ReLU`. */
 export interface ReLUOptions extends LayerOptions {
   /** Larger results become this one; no limit by default. */
   readonly maxValue?: number | null;
@@ -73,8 +77,11 @@ export interface ReLUOptions extends LayerOptions {
 /** max(x, 0), with an upper limit, a slope below, and another threshold where they are given. */
 export class ReLU extends Layer {
   declare static readonly fromConfig: FromConfig<ReLU>;
+  /** Larger results become this one. */
   declare readonly maxValue: number | null;
+  /** Slope below the threshold. */
   declare readonly negativeSlope: number;
+  /** Where the function begins to rise. */
   declare readonly threshold: number;
 
   constructor(...args: [maxValue?: number | null | ReLUOptions, options?: ReLUOptions]) {
@@ -96,14 +103,16 @@ export class ReLU extends Layer {
   }
 }
 
+/** Options of `LeakyReLU`. */
 export interface LeakyReLUOptions extends LayerOptions {
-  /** 0.3 by default. */
+  /** The slope below 0; 0.3 by default. */
   readonly negativeSlope?: number;
 }
 
 /** x where it is positive, negativeSlope · x elsewhere. `new LeakyReLU(0.2)` */
 export class LeakyReLU extends Layer {
   declare static readonly fromConfig: FromConfig<LeakyReLU>;
+  /** The slope below 0. */
   declare readonly negativeSlope: number;
 
   constructor(...args: [negativeSlope?: number | null | LeakyReLUOptions, options?: LeakyReLUOptions]) {
@@ -117,6 +126,7 @@ export class LeakyReLU extends Layer {
   }
 }
 
+/** Options of `Softmax`. */
 export interface SoftmaxOptions extends LayerOptions {
   /** One axis or several, along which the results add up to 1 together; the last by default. */
   readonly axis?: number | readonly number[];
@@ -125,6 +135,7 @@ export interface SoftmaxOptions extends LayerOptions {
 /** exp(x) / Σ exp(x) over one axis, or over several together. */
 export class Softmax extends Layer {
   declare static readonly fromConfig: FromConfig<Softmax>;
+  /** One axis or several, along which the results add up to 1 together. */
   declare readonly axis: number | readonly number[];
 
   constructor(
@@ -158,6 +169,7 @@ export class Softmax extends Layer {
   }
 }
 
+/** Options of `ELU`. */
 export interface ELUOptions extends LayerOptions {
   /** What large negative numbers become, with the other sign; 1 by default. */
   readonly alpha?: number;
@@ -166,6 +178,7 @@ export interface ELUOptions extends LayerOptions {
 /** x where it is positive, alpha · (exp(x) − 1) elsewhere (Clevert, Unterthiner and Hochreiter, 2015). */
 export class ELU extends Layer {
   declare static readonly fromConfig: FromConfig<ELU>;
+  /** What large negative numbers become, with the other sign. */
   declare readonly alpha: number;
 
   constructor(...args: [alpha?: number | null | ELUOptions, options?: ELUOptions]) {
@@ -179,10 +192,13 @@ export class ELU extends Layer {
   }
 }
 
+/** Options of `PReLU`. */
 export interface PReLUOptions extends LayerOptions {
-  /** `zeros` by default. */
+  /** Makes the slopes at first; `zeros` by default. */
   readonly alphaInitializer?: InitializerLike;
+  /** A penalty on the slopes, which training adds to the loss; none by default. */
   readonly alphaRegularizer?: RegularizerLike | null;
+  /** A function that is applied to the slopes after each update; none by default. */
   readonly alphaConstraint?: ConstraintLike | null;
   /** Axes along which all share a slope, counted from 1: [1, 2] for images, whose channels then have one each. */
   readonly sharedAxes?: number | readonly number[] | null;
@@ -191,6 +207,7 @@ export interface PReLUOptions extends LayerOptions {
 /** x where it is positive, alpha · x elsewhere, with slopes that training learns (He, Zhang, Ren and Sun, 2015). */
 export class PReLU extends Layer {
   declare static readonly fromConfig: FromConfig<PReLU>;
+  /** Axes along which all share a slope, counted from 1: [1, 2] for images, whose channels then have one each. */
   declare readonly sharedAxes: readonly number[] | null;
   /** The slopes, of an example's shape; 1 where they are shared. */
   alpha!: Variable;

@@ -24,6 +24,7 @@ import {
   type Shapes,
 } from './projected.ts';
 
+/** Options of `MultiHeadAttention`. */
 export interface MultiHeadAttentionOptions extends LayerOptions, KernelOptions, BiasOptions {
   readonly numHeads: number;
   /** Size of each head for query and key. */

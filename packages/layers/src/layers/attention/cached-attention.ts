@@ -23,6 +23,7 @@ import { type AttentionCallOptions, attentionCall } from './projected.ts';
 /** Keys and values of as many positions as there may be, each [batch, positions, heads, n]. */
 export type AttentionCache = readonly [keys: Tensor, values: Tensor];
 
+/** What a call of `CachedMultiHeadAttention` takes behind its inputs. */
 export interface CachedAttentionCallOptions extends AttentionCallOptions {
   /** The keys and values of earlier positions, as `buildCache` or the call before gave them. */
   readonly cache?: AttentionCache | null;
@@ -50,7 +51,12 @@ export class CachedMultiHeadAttention extends MultiHeadAttention {
 
   /** Zeros for the keys and values of `maxLength` positions, in the dtype of the computation. */
   buildCache(batchSize: number, maxLength: number): AttentionCache;
-  buildCache(options: { readonly batchSize: number; readonly maxLength: number }): AttentionCache;
+  buildCache(options: {
+    /** How many sequences are made at a time. */
+    readonly batchSize: number;
+    /** How many positions the longest sequence may have. */
+    readonly maxLength: number;
+  }): AttentionCache;
   buildCache(batchSize: unknown, maxLength?: unknown): AttentionCache {
     const dtype = this.computeDtype;
     const empty = (size: number): Tensor =>

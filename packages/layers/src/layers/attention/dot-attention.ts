@@ -20,25 +20,28 @@ import { layerOptions } from '../weights.ts';
 
 type Shapes = PartialShape | readonly PartialShape[];
 
+/** Options of `AdditiveAttention`. */
 export interface AdditiveAttentionOptions extends LayerOptions {
   /** Whether scores are scaled by what training learns; true by default. */
   readonly useScale?: boolean;
   /** Share of the attention weights that training puts to 0; 0 by default. */
   readonly dropout?: number;
-  /** Of the dropout. */
+  /** Makes what `dropout` drops the same in each run of the program; drawn anew unless given. */
   readonly seed?: number | null;
 }
+/** Options of `Attention`. */
 export interface AttentionOptions extends LayerOptions {
   /** Whether scores are scaled by a number that training learns; false by default. */
   readonly useScale?: boolean;
-  /** `dot` by default: products of queries and keys; `concat`: the sum of tanh(query + key). */
+  /** How queries and keys are compared. `dot`, the default: by their products; `concat`: by the sum of tanh(query + key). */
   readonly scoreMode?: 'dot' | 'concat';
   /** Share of the attention weights that training puts to 0; 0 by default. */
   readonly dropout?: number;
-  /** Of the dropout. */
+  /** Makes what `dropout` drops the same in each run of the program; drawn anew unless given. */
   readonly seed?: number | null;
 }
 
+/** What a call of `Attention` or `AdditiveAttention` takes behind its inputs. */
 export interface DotAttentionCallOptions extends CallOptions {
   /** Which queries and which values count, [query mask, value mask], each bool [batch, time] or null. */
   readonly mask?: readonly (TensorLike | null)[] | null;
@@ -137,6 +140,7 @@ function sums(query: Tensor, key: Tensor, scaled: (sum: Tensor) => Tensor): Tens
  */
 export class Attention extends ScoredAttention {
   declare static readonly fromConfig: FromConfig<Attention>;
+  /** How queries and keys are compared. `dot`: by their products; `concat`: by the sum of tanh(query + key). */
   declare readonly scoreMode: 'dot' | 'concat';
   /** Factor of the sums, or null for products. */
   concatScoreWeight: Variable | null = null;

@@ -14,6 +14,7 @@ import {
   type Shapes,
 } from './projected.ts';
 
+/** Options of `GroupQueryAttention`. */
 export interface GroupQueryAttentionOptions extends LayerOptions, KernelOptions, BiasOptions {
   /** Share of the attention weights that training puts to 0; 0 by default. */
   readonly dropout?: number;

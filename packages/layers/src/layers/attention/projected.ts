@@ -182,6 +182,7 @@ export class Projection extends AdaptedLayer {
   }
 }
 
+/** What a call of `MultiHeadAttention` or `GroupQueryAttention` takes behind its inputs. */
 export interface AttentionCallOptions extends CallOptions {
   /** What a query may see, true or not 0: [queries, keys], [batch, queries, keys] or [batch, heads, queries, keys]. */
   readonly attentionMask?: TensorLike | null;

@@ -20,7 +20,7 @@ import { type BiasOptions, penalizedOptions } from '../weights.ts';
 
 /** Options of every convolution. */
 export interface ConvBaseOptions<S extends Sizes = Size2D> extends SpatialOptions, BiasOptions {
-  /** 1 by default. */
+  /** How far the kernel moves from one result to the next, along each axis of space; 1 by default. */
   readonly strides?: S;
   /** `valid` (no padding) by default; `same` makes the result ceil(size / stride). */
   readonly padding?: Padding;
@@ -34,6 +34,7 @@ export interface ConvBaseOptions<S extends Sizes = Size2D> extends SpatialOption
 
 /** All arguments of every convolution, by name. */
 export interface KernelArguments<S extends Sizes = Size2D> {
+  /** The size of the kernel along each axis of space; one number for all. */
   readonly kernelSize: S;
 }
 /** Those of convolutions whose number of filters is free. */
@@ -46,9 +47,11 @@ export interface FiltersArguments<S extends Sizes = Size2D> extends KernelArgume
 export interface DepthwiseOptions {
   /** Results for each channel; 1 by default. */
   readonly depthMultiplier?: number;
-  /** `glorotUniform` by default. */
+  /** Makes the kernels of the channels at first; `glorotUniform` by default. */
   readonly depthwiseInitializer?: InitializerLike;
+  /** A penalty on the kernel of each channel, which training adds to the loss; none by default. */
   readonly depthwiseRegularizer?: RegularizerLike | null;
+  /** A function that is applied to the kernel of each channel after each update; none by default. */
   readonly depthwiseConstraint?: ConstraintLike | null;
 }
 

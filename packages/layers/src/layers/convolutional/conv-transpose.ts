@@ -21,8 +21,11 @@ interface ConvTransposeOptions<S extends Sizes> extends ConvBaseOptions<S>, Kern
   /** Added to the result's end, less than the stride; what fits the padding by default. */
   readonly outputPadding?: S | null;
 }
+/** Options of `Conv1DTranspose`. */
 export interface Conv1DTransposeOptions extends ConvTransposeOptions<Size1D> {}
+/** Options of `Conv2DTranspose`. */
 export interface Conv2DTransposeOptions extends ConvTransposeOptions<Size2D> {}
+/** Options of `Conv3DTranspose`. */
 export interface Conv3DTransposeOptions extends ConvTransposeOptions<Size3D> {}
 
 /** All arguments of `Conv1DTranspose`, by name. */

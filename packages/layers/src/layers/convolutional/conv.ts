@@ -41,11 +41,14 @@ interface ConvOptions<S extends Sizes> extends ConvBaseOptions<S>, KernelOptions
   /** Channels are cut into that many groups, each with its own filters; 1 by default. */
   readonly groups?: number;
 }
+/** Options of `Conv1D`. */
 export interface Conv1DOptions extends Omit<ConvOptions<Size1D>, 'padding'> {
   /** `valid` (no padding) by default; `causal` pads the beginning, so that no step sees a later one. */
   readonly padding?: Padding | 'causal';
 }
+/** Options of `Conv2D`. */
 export interface Conv2DOptions extends ConvOptions<Size2D> {}
+/** Options of `Conv3D`. */
 export interface Conv3DOptions extends ConvOptions<Size3D> {}
 
 /** All arguments of `Conv1D`, by name. */
@@ -143,7 +146,12 @@ abstract class Conv extends ConvBase {
   }
   /** What LoRA adds becomes part of the kernel, as in Keras. */
   override saveOwnVariables(
-    store: Record<string, TensorLike> | { readonly store: Record<string, TensorLike> },
+    store:
+      | Record<string, TensorLike>
+      | {
+          /** Where the copies are put: an object, mostly an empty one. */
+          readonly store: Record<string, TensorLike>;
+        },
   ): void {
     super.saveOwnVariables(store);
     saveWithLora(this, 'kernel', store);

@@ -23,7 +23,9 @@ import {
 } from './conv-base.ts';
 
 interface DepthwiseConvOptions<S extends Sizes> extends ConvBaseOptions<S>, DepthwiseOptions {}
+/** Options of `DepthwiseConv1D`. */
 export interface DepthwiseConv1DOptions extends DepthwiseConvOptions<Size1D> {}
+/** Options of `DepthwiseConv2D`. */
 export interface DepthwiseConv2DOptions extends DepthwiseConvOptions<Size2D> {}
 interface SeparableConvOptions<S extends Sizes> extends ConvBaseOptions<S>, DepthwiseOptions {
   /** `glorotUniform` by default. */
@@ -31,7 +33,9 @@ interface SeparableConvOptions<S extends Sizes> extends ConvBaseOptions<S>, Dept
   readonly pointwiseRegularizer?: RegularizerLike | null;
   readonly pointwiseConstraint?: ConstraintLike | null;
 }
+/** Options of `SeparableConv1D`. */
 export interface SeparableConv1DOptions extends SeparableConvOptions<Size1D> {}
+/** Options of `SeparableConv2D`. */
 export interface SeparableConv2DOptions extends SeparableConvOptions<Size2D> {}
 
 /** All arguments of `DepthwiseConv1D`, by name. */

@@ -165,7 +165,12 @@ export abstract class AdaptedLayer extends Layer {
   }
   /** What LoRA adds becomes part of the large weight, as in Keras. */
   override saveOwnVariables(
-    store: Record<string, TensorLike> | { readonly store: Record<string, TensorLike> },
+    store:
+      | Record<string, TensorLike>
+      | {
+          /** Where the copies are put: an object, mostly an empty one. */
+          readonly store: Record<string, TensorLike>;
+        },
   ): void {
     super.saveOwnVariables(store);
     const lora = loraOf(this);

@@ -37,10 +37,11 @@ import { functionConfig, functionOf, pythonFunctionOf } from '../../saving/keras
 import { type Config, checkOne, fail, inPrecision, sizesOf, values } from '../common.ts';
 import { layerOptions } from '../weights.ts';
 
+/** Options of `InputLayer`. */
 export interface InputLayerOptions extends LayerOptions {
   /** Without the batch; `null` is unknown. The same as `inputShape`. */
   readonly shape?: PartialShape;
-  /** Unknown by default. */
+  /** How many examples each batch has; any number by default. */
   readonly batchSize?: number | null;
   /** Instead of `shape` and `batchSize`: the shape with the batch. */
   readonly batchShape?: PartialShape;
@@ -64,6 +65,7 @@ interface InputConfig extends Config {
 
 /** Says the shape of a Sequential model's input: `new Sequential([new InputLayer({ shape: [28, 28] }), …])`. */
 export class InputLayer extends Layer {
+  /** Without the batch; `null` is unknown. The same as `inputShape`. */
   readonly shape: PartialShape;
   /** @internal Of the input that it stands for, batch first. */
   declare readonly _input: TensorSpec & { readonly optional?: boolean };
@@ -151,6 +153,7 @@ export class Identity extends Layer {
   }
 }
 
+/** Options of `Rescaling`. */
 export interface RescalingOptions extends LayerOptions {
   /** Added after scaling; 0 by default. */
   readonly offset?: number | readonly number[];
@@ -165,7 +168,9 @@ export interface RescalingArguments extends RescalingOptions {
 /** x · scale + offset; integers become floats. `new Rescaling(1 / 255)` for the bytes of images. */
 export class Rescaling extends Layer {
   declare static readonly fromConfig: FromConfig<Rescaling>;
+  /** One number, or one for each element of the last axis. */
   declare readonly scale: number | readonly number[];
+  /** Added after scaling. */
   declare readonly offset: number | readonly number[];
 
   /** @param scale one number, or one for each element of the last axis. */
@@ -227,12 +232,14 @@ takesOptions<RescalingArguments, Rescaling>(
 const copy = (value: number | readonly number[]): number | number[] =>
   typeof value === 'number' ? value : [...value];
 
+/** A function of one input, which `Lambda` makes a layer of. */
 export type LambdaFunction = (inputs: Tensor, options: CallOptions) => LayerOutput;
 /** A function of several inputs. */
 export type LambdaListFunction = (inputs: Tensor[], options: CallOptions) => LayerOutput;
 
 type LambdaMask = (inputs: LayerInput, mask: Mask) => Mask;
 
+/** Options of `Lambda`. */
 export interface LambdaOptions extends LayerOptions {
   /** The shape of the result without the batch, or a function of the input's shape; found by a try by default. */
   readonly outputShape?: PartialShape | ((inputShape: PartialShape) => PartialShape);
@@ -244,17 +251,20 @@ export interface LambdaOptions extends LayerOptions {
 
 /** All arguments of `Lambda`, by name. */
 export interface LambdaArguments extends LambdaOptions {
+  /** What the layer does with its input: a function of a tensor, or of a list of them. */
   readonly function: LambdaFunction;
 }
 
 /** A function of a tensor, or of a list of them, as a layer; it has no weights. `new Lambda((x) => x.square())` */
 export class Lambda extends Layer {
   declare static readonly fromConfig: FromConfig<Lambda>;
+  /** What the layer does with its input: a function of a tensor, or of a list of them. */
   declare readonly function: LambdaFunction | LambdaListFunction;
   /** @internal As given. */
   declare readonly outputShape: LambdaOptions['outputShape'];
   /** @internal */
   declare readonly mask: Exclude<LambdaOptions['mask'], undefined>;
+  /** Further options of the function, `(x, { factor })`. */
   declare readonly arguments: Readonly<Record<string, unknown>>;
 
   constructor(fn: LambdaFunction | LambdaArguments, options?: LambdaOptions);

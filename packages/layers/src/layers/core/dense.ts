@@ -47,6 +47,7 @@ import {
 import { biasBesideEightBits, productOfEightBits } from './eight-bit-floats.ts';
 import { loraOf } from './lora.ts';
 
+/** Options of `Dense`. */
 export interface DenseOptions extends LayerOptions, KernelOptions, BiasOptions, AdaptedOptions {
   /** Applied to the result; none by default. */
   readonly activation?: ActivationLike;
@@ -63,8 +64,11 @@ export interface DenseArguments extends DenseOptions {
 /** `activation(x · kernel + bias)` over the last axis: [..., n] becomes [..., units]. */
 export class Dense extends AdaptedLayer {
   declare static readonly fromConfig: FromConfig<Dense>;
+  /** Size of the result's last axis. */
   declare readonly units: number;
+  /** Applied to the result. */
   declare readonly activation: Activation;
+  /** Whether a bias is added to the result. */
   declare readonly useBias: boolean;
   /** @internal */
   declare readonly kernelRegularizer: RegularizerFunction | null;

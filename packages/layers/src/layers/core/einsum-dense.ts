@@ -49,6 +49,7 @@ import { biasBesideEightBits, productOfEightBits } from './eight-bit-floats.ts';
 import type { MatrixForm } from './four-bits.ts';
 import { baseOf, loraOf } from './lora.ts';
 
+/** Options of `EinsumDense`. */
 export interface EinsumDenseOptions
   extends LayerOptions,
     KernelOptions,

@@ -45,6 +45,7 @@ import {
 import { floatsOf, type MatrixForm } from './four-bits.ts';
 import { baseOf, loraOf } from './lora.ts';
 
+/** Options of `Embedding`. */
 export interface EmbeddingOptions extends LayerOptions, AdaptedOptions {
   /** `uniform`, between -0.05 and 0.05 by default. */
   readonly embeddingsInitializer?: InitializerLike;

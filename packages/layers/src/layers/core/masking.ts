@@ -13,6 +13,7 @@ import { checkOne, values } from '../common.ts';
 import { number } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 
+/** Options of `Masking`. */
 export interface MaskingOptions extends LayerOptions {
   /** What stands for nothing; 0 by default. */
   readonly maskValue?: number;
@@ -23,6 +24,7 @@ export interface MaskingOptions extends LayerOptions {
  */
 export class Masking extends Layer {
   declare static readonly fromConfig: FromConfig<Masking>;
+  /** What stands for nothing. */
   declare readonly maskValue: number;
 
   constructor(...args: [maskValue?: number | null | MaskingOptions, options?: MaskingOptions]) {

@@ -38,6 +38,7 @@ import {
   shapesOf,
 } from './four-bits.ts';
 
+/** Options of `ReversibleEmbedding`. */
 export interface ReversibleEmbeddingOptions extends EmbeddingOptions {
   /** Whether one matrix serves both directions; true by default. */
   readonly tieWeights?: boolean;

@@ -12,6 +12,7 @@ import { show } from '../../layer/show.ts';
 import { fail } from '../common.ts';
 import { layerOptions } from '../weights.ts';
 
+/** Options of `TFSMLayer`. */
 export interface TFSMLayerOptions extends LayerOptions {
   /** The endpoint that is called: a function of the model, or a signature. `serve` by default, which `model.export` writes. */
   readonly callEndpoint?: string;
@@ -20,11 +21,14 @@ export interface TFSMLayerOptions extends LayerOptions {
 }
 /** All arguments of `TFSMLayer`, by name. */
 export interface TFSMLayerArguments extends TFSMLayerOptions {
+  /** What `tf.savedModel.load` gave. */
   readonly loaded: LoadedModel;
 }
 /** What `tf.savedModel.load` gives. */
 export interface LoadedModel {
+  /** All variables of the model. */
   readonly variables: readonly Variable[];
+  /** The functions that a server calls, by name: `serving_default`. */
   readonly signatures: Readonly<Record<string, unknown>>;
 }
 interface Signature {
@@ -42,7 +46,9 @@ type Endpoint = (inputs: unknown) => unknown;
  *     const y = layer(x);
  */
 export class TFSMLayer extends Layer {
+  /** The endpoint that is called: a function of the model, or a signature. */
   declare readonly callEndpoint: string;
+  /** The endpoint that is called in training. */
   declare readonly callTrainingEndpoint: string | null;
   /** The variables of the model. */
   readonly loadedVariables: readonly Variable[];

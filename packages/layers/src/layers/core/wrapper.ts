@@ -7,12 +7,14 @@ import { layerOptions } from '../weights.ts';
 
 /** All arguments of `Wrapper`, by name. */
 export interface WrapperArguments extends LayerOptions {
+  /** The layer inside. */
   readonly layer: Layer;
 }
 
 /** Base of layers around a layer, which they build and save. To make your own, extend it and write `call`. */
 export class Wrapper extends Layer {
   declare static readonly fromConfig: FromConfig<Wrapper>;
+  /** The layer inside. */
   declare readonly layer: Layer;
 
   constructor(...args: [layer: Layer | WrapperArguments, options?: LayerOptions]) {

@@ -52,6 +52,7 @@ import { nestedStates } from '../recurrent/stacked-cells.ts';
 import { layerOptions } from '../weights.ts';
 import { Wrapper, type WrapperArguments, wrapperOptions } from './wrapper.ts';
 
+/** Options of `Bidirectional`. */
 export interface BidirectionalOptions extends LayerOptions {
   /** How the outputs of both directions are joined; `concat` by default, `null` for a list of both. */
   readonly mergeMode?: 'concat' | 'sum' | 'mul' | 'ave' | null;
@@ -63,13 +64,16 @@ export interface BidirectionalOptions extends LayerOptions {
 
 /** All arguments of `Bidirectional`, by name. */
 export interface BidirectionalArguments extends BidirectionalOptions {
+  /** The layer that goes forward; a copy of it goes backward, unless `backwardLayer` is given. */
   readonly layer: RNN;
 }
 
 /** Runs copies of a recurrent layer from both ends of the sequence and joins their outputs, step by step. */
 export class Bidirectional extends Layer {
+  /** How the outputs of both directions are joined. */
   declare readonly mergeMode: 'concat' | 'sum' | 'mul' | 'ave' | null;
   readonly forwardLayer: RNN;
+  /** Runs from the end: the layer itself, whose `goBackwards` is the opposite of the other's. */
   readonly backwardLayer: RNN;
   readonly #initial: readonly TensorLike[] | null;
 

@@ -270,14 +270,16 @@ export class Minimum extends Extreme {
   }
 }
 
+/** Options of `Concatenate`. */
 export interface ConcatenateOptions extends LayerOptions {
-  /** The last by default. */
+  /** The axis along which inputs are joined; the last by default. */
   readonly axis?: number;
 }
 
 /** The inputs joined along one axis; all other axes must agree. */
 export class Concatenate extends Layer {
   declare static readonly fromConfig: FromConfig<Concatenate>;
+  /** The axis along which inputs are joined. */
   declare readonly axis: number;
 
   constructor(...args: [axis?: number | null | ConcatenateOptions, options?: ConcatenateOptions]) {
@@ -327,6 +329,7 @@ export class Concatenate extends Layer {
     );
   }
 }
+/** Options of `Dot`. */
 export interface DotOptions extends LayerOptions {
   /** Whether vectors are divided by their norms before, so that products are cosines; false by default. */
   readonly normalize?: boolean;
@@ -344,7 +347,9 @@ export interface DotArguments extends DotOptions {
  */
 export class Dot extends Layer {
   declare static readonly fromConfig: FromConfig<Dot>;
+  /** The axis of both along which products are summed, or that of each; not the batch. */
   declare readonly axes: number | readonly [number, number];
+  /** Whether vectors are divided by their norms before, so that products are cosines. */
   declare readonly normalize: boolean;
 
   constructor(...args: [axes: DotArguments['axes'] | DotArguments, options?: DotOptions]) {

@@ -52,13 +52,17 @@ interface NormalizationOptions extends LayerOptions {
   readonly center?: boolean;
   /** Whether the result is multiplied by `gamma`; true by default. */
   readonly scale?: boolean;
-  /** `zeros` by default. */
+  /** Makes the offsets `beta` at first; `zeros` by default. */
   readonly betaInitializer?: InitializerLike;
-  /** `ones` by default. */
+  /** Makes the factors `gamma` at first; `ones` by default. */
   readonly gammaInitializer?: InitializerLike;
+  /** A penalty on the offsets `beta`, which training adds to the loss; none by default. */
   readonly betaRegularizer?: RegularizerLike | null;
+  /** A penalty on the factors `gamma`, which training adds to the loss; none by default. */
   readonly gammaRegularizer?: RegularizerLike | null;
+  /** A function that is applied to the offsets `beta` after each update; none by default. */
   readonly betaConstraint?: ConstraintLike | null;
+  /** A function that is applied to the factors `gamma` after each update; none by default. */
   readonly gammaConstraint?: ConstraintLike | null;
 }
 
@@ -100,14 +104,15 @@ abstract class Normalization extends Layer {
   }
 }
 
+/** Options of `BatchNormalization`. */
 export interface BatchNormalizationOptions extends NormalizationOptions {
   /** The channels; the last axis by default. */
   readonly axis?: number;
   /** Share of the old value in the moving statistics; 0.99 by default. */
   readonly momentum?: number;
-  /** `zeros` by default. */
+  /** Makes the running mean at first; `zeros` by default. */
   readonly movingMeanInitializer?: InitializerLike;
-  /** `ones` by default. */
+  /** Makes the running variance at first; `ones` by default. */
   readonly movingVarianceInitializer?: InitializerLike;
   /** Whether the replicas of a distribution strategy normalise by the statistics of the whole batch; false by default. */
   readonly synchronized?: boolean;
@@ -123,8 +128,11 @@ const OF_REPLICAS = { synchronization: 'ON_READ', aggregation: 'MEAN' } as const
  */
 export class BatchNormalization extends Normalization {
   declare static readonly fromConfig: FromConfig<BatchNormalization>;
+  /** The channels. */
   declare readonly axis: number;
+  /** Share of the old value in the moving statistics. */
   declare readonly momentum: number;
+  /** Whether the replicas of a distribution strategy normalise by the statistics of the whole batch. */
   declare readonly synchronized: boolean;
   movingMean!: Variable;
   movingVariance!: Variable;
@@ -270,6 +278,7 @@ export class BatchNormalization extends Normalization {
   }
 }
 
+/** Options of `LayerNormalization`. */
 export interface LayerNormalizationOptions extends NormalizationOptions {
   /** One axis or several; the last by default. */
   readonly axis?: number | readonly number[];
@@ -278,6 +287,7 @@ export interface LayerNormalizationOptions extends NormalizationOptions {
 /** Normalises each example over its last axis, or the given ones, to mean 0 and variance 1; then scales and shifts. */
 export class LayerNormalization extends Normalization {
   declare static readonly fromConfig: FromConfig<LayerNormalization>;
+  /** One axis or several. */
   declare readonly axis: number | readonly number[];
   #shape: Shape | undefined;
 
@@ -313,6 +323,7 @@ export class LayerNormalization extends Normalization {
   }
 }
 
+/** Options of `RMSNormalization`. */
 export interface RMSNormalizationOptions extends LayerOptions {
   /** One axis or several; the last by default. */
   readonly axis?: number | readonly number[];
@@ -323,7 +334,9 @@ export interface RMSNormalizationOptions extends LayerOptions {
 /** Divides each example by its root mean square over the last axis, or the given ones; then scales (Zhang and Sennrich, 2019). */
 export class RMSNormalization extends Layer {
   declare static readonly fromConfig: FromConfig<RMSNormalization>;
+  /** One axis or several. */
   declare readonly axis: number | readonly number[];
+  /** Added to the mean square. */
   declare readonly epsilon: number;
   /** The factor. */
   scale!: Variable;
@@ -353,6 +366,7 @@ export class RMSNormalization extends Layer {
     return inputShape;
   }
 }
+/** Options of `GroupNormalization`. */
 export interface GroupNormalizationOptions extends NormalizationOptions {
   /** How many groups the channels are cut into; 32 by default, -1 for as many as channels. */
   readonly groups?: number;
@@ -363,7 +377,9 @@ export interface GroupNormalizationOptions extends NormalizationOptions {
 /** Normalises each group of channels of each example to mean 0 and variance 1; then scales and shifts (Wu and He, 2018). */
 export class GroupNormalization extends Normalization {
   declare static readonly fromConfig: FromConfig<GroupNormalization>;
+  /** How many groups the channels are cut into. */
   declare readonly groups: number;
+  /** The channels. */
   declare readonly axis: number;
   #channels: Shape | undefined;
 
@@ -412,6 +428,7 @@ export class GroupNormalization extends Normalization {
   }
 }
 
+/** Options of `UnitNormalization`. */
 export interface UnitNormalizationOptions extends LayerOptions {
   /** One axis or several; the last by default. */
   readonly axis?: number | readonly number[];
@@ -420,6 +437,7 @@ export interface UnitNormalizationOptions extends LayerOptions {
 /** Divides each example by its Euclidean norm over the last axis, or the given ones. */
 export class UnitNormalization extends Layer {
   declare static readonly fromConfig: FromConfig<UnitNormalization>;
+  /** One axis or several. */
   declare readonly axis: number | readonly number[];
 
   constructor(

@@ -13,6 +13,7 @@ import { fail, floats } from '../common.ts';
 import { Wrapper, type WrapperArguments, wrapperOptions } from '../core/wrapper.ts';
 import { integer } from '../options.ts';
 
+/** Options of `SpectralNormalization`. */
 export interface SpectralNormalizationOptions extends LayerOptions {
   /** Steps of the power iteration in each call; 1 by default. */
   readonly powerIterations?: number;
@@ -26,6 +27,7 @@ export type SpectralNormalizationArguments = SpectralNormalizationOptions & Wrap
  */
 export class SpectralNormalization extends Wrapper {
   declare static readonly fromConfig: FromConfig<SpectralNormalization>;
+  /** Steps of the power iteration in each call. */
   declare readonly powerIterations: number;
   /** [1, outputs]: an estimate of the singular vector. */
   vectorU!: Variable;

@@ -22,8 +22,11 @@ type AdaptiveArguments<S extends Sizes> = SpatialOptions & {
   /** The size of the result, in all directions or in each. */
   readonly outputSize: S;
 };
+/** All arguments of `AdaptiveAveragePooling1D` and `AdaptiveMaxPooling1D`, by name. */
 export type AdaptivePooling1DArguments = AdaptiveArguments<Size1D>;
+/** All arguments of `AdaptiveAveragePooling2D` and `AdaptiveMaxPooling2D`, by name. */
 export type AdaptivePooling2DArguments = AdaptiveArguments<Size2D>;
+/** All arguments of `AdaptiveAveragePooling3D` and `AdaptiveMaxPooling3D`, by name. */
 export type AdaptivePooling3DArguments = AdaptiveArguments<Size3D>;
 
 abstract class AdaptivePooling extends SpatialLayer {

@@ -28,15 +28,18 @@ import {
 import { layerOptions } from '../weights.ts';
 
 interface PoolingOptions<S extends Sizes> extends SpatialOptions {
-  /** 2 by default. */
+  /** How many places become one, along each axis of space; 2 by default. */
   readonly poolSize?: S;
   /** The pool size by default, so that windows do not overlap. */
   readonly strides?: S | null;
-  /** `valid` by default. */
+  /** `valid`, the default: windows lie inside of the input. `same`: they may reach beyond its end, and the result has ceil(size / stride) places. */
   readonly padding?: Padding;
 }
+/** Options of `MaxPooling1D` and `AveragePooling1D`. */
 export interface Pooling1DOptions extends PoolingOptions<Size1D> {}
+/** Options of `MaxPooling2D` and `AveragePooling2D`. */
 export interface Pooling2DOptions extends PoolingOptions<Size2D> {}
+/** Options of `MaxPooling3D` and `AveragePooling3D`. */
 export interface Pooling3DOptions extends PoolingOptions<Size3D> {}
 
 type Pool = typeof nn.maxPool;
@@ -122,6 +125,7 @@ export class AveragePooling3D extends Pooling {
   }
 }
 
+/** Options of layers that pool over all places. */
 export interface GlobalPoolingOptions extends SpatialOptions {
   /** Keeps the pooled axes as 1; false by default. */
   readonly keepdims?: boolean;
@@ -134,6 +138,7 @@ type GlobalArguments = [
 
 /** Over all axes but that of the examples and that of the channels. */
 abstract class GlobalPooling extends SpatialLayer {
+  /** Keeps the pooled axes as 1. */
   declare readonly keepdims: boolean;
   readonly #reduction: 'mean' | 'max';
 

@@ -43,6 +43,7 @@ import {
 
 type Range = readonly [low: number, high: number];
 
+/** Options of `RandAugment`. */
 export interface RandAugmentOptions extends RandomImageOptions {
   /** The least and the largest value of colours; [0, 255] by default. */
   readonly valueRange?: Range;
@@ -50,6 +51,7 @@ export interface RandAugmentOptions extends RandomImageOptions {
   readonly numOps?: number;
   /** How strong they are, from 0 to 1, or between which bounds; 0.5 by default. */
   readonly factor?: Factor;
+  /** How pixels between pixels are found: `bilinear` by default, or `nearest`. */
   readonly interpolation?: Interpolation;
 }
 
@@ -89,10 +91,15 @@ const FEW = 7;
 /** Makes some of eleven changes, which ones by chance, the same for all of a batch (Cubuk and others, "RandAugment", 2020). */
 export class RandAugment extends ImageLayer {
   declare static readonly fromConfig: FromConfig<RandAugment>;
+  /** The least and the largest value of colours. */
   declare readonly valueRange: Range;
+  /** How many changes are made. */
   declare readonly numOps: number;
+  /** How strong they are, from 0 to 1, or between which bounds. */
   declare readonly factor: Range;
+  /** How pixels between pixels are found: `bilinear` or `nearest`. */
   declare readonly interpolation: Interpolation;
+  /** The layer then draws the same numbers in every run. */
   declare readonly seed: number | null;
   readonly #layers: Readonly<Record<string, ImageLayer>>;
 
@@ -155,6 +162,7 @@ export class RandAugment extends ImageLayer {
 // Each takes time, and is part of a trace.
 const MOST_CHANGES = 1000;
 
+/** Options of `AugMix`. */
 export interface AugMixOptions extends RandomImageOptions {
   /** The least and the largest value of colours; [0, 255] by default. */
   readonly valueRange?: Range;
@@ -168,19 +176,28 @@ export interface AugMixOptions extends RandomImageOptions {
   readonly alpha?: number;
   /** Whether brightness, colour, contrast and sharpness may change; true by default. */
   readonly allOps?: boolean;
+  /** How pixels between pixels are found: `bilinear` by default, or `nearest`. */
   readonly interpolation?: Interpolation;
 }
 
 /** Mixes images with several that were changed in a row of ways (Hendrycks and others, "AugMix", 2020). */
 export class AugMix extends ImageLayer {
   declare static readonly fromConfig: FromConfig<AugMix>;
+  /** The least and the largest value of colours. */
   declare readonly valueRange: Range;
+  /** How many changed images are mixed. */
   declare readonly numChains: number;
+  /** How many changes each has at most. */
   declare readonly chainDepth: number;
+  /** How strong they are, from 0 to 1, or between which bounds. */
   declare readonly factor: Range;
+  /** Of the distributions of weights. */
   declare readonly alpha: number;
+  /** Whether brightness, colour, contrast and sharpness may change. */
   declare readonly allOps: boolean;
+  /** How pixels between pixels are found: `bilinear` or `nearest`. */
   declare readonly interpolation: Interpolation;
+  /** The layer then draws the same numbers in every run. */
   declare readonly seed: number | null;
   readonly #layers: readonly ImageLayer[];
 
@@ -241,12 +258,14 @@ export class AugMix extends ImageLayer {
 
 /** All arguments of `Pipeline`, by name. */
 export interface PipelineArguments extends LayerOptions {
+  /** What is applied, in this order. */
   readonly layers: readonly Layer[];
 }
 
 /** Applies layers one after the other, to images or to `{ images, labels, … }`: `new Pipeline([new RandomFlip(), new MixUp()])` */
 export class Pipeline extends Layer {
   declare static readonly fromConfig: FromConfig<Pipeline>;
+  /** What is applied, in this order. */
   declare readonly layers: readonly Layer[];
 
   constructor(...args: [layers: readonly Layer[] | PipelineArguments, options?: LayerOptions]) {

@@ -14,6 +14,7 @@ import {
 
 export type { BoundingBoxes };
 
+/** Options of `MaxNumBoundingBoxes`. */
 export interface MaxNumBoundingBoxesOptions extends ImageLayerOptions {
   /** What boxes and labels are filled up with; -1 by default. */
   readonly fillValue?: number;

@@ -23,8 +23,9 @@ import {
   sparseFlag,
 } from './categories.ts';
 
+/** Options of `CategoryEncoding`. */
 export interface CategoryEncodingOptions extends LayerOptions {
-  /** `multiHot` by default. */
+  /** `multiHot`, the default: one row for an example, 1 where a category occurs. `oneHot`: a row for each category; `count`: how often each occurs. */
   readonly outputMode?: Exclude<CategoryMode, 'int'>;
   /** Whether it gives sparse tensors; false by default. */
   readonly sparse?: boolean;
@@ -38,8 +39,11 @@ export interface CategoryEncodingArguments extends CategoryEncodingOptions {
 /** Integers of categories as rows of 0 and 1, or as counts; of `count`, each may have a weight, `layer(x, { countWeights })`. */
 export class CategoryEncoding extends Layer {
   declare static readonly fromConfig: FromConfig<CategoryEncoding>;
+  /** How many categories there are: one more than the largest integer. */
   declare readonly numTokens: number;
+  /** `multiHot`: one row for an example, 1 where a category occurs. `oneHot`: a row for each category; `count`: how often each occurs. */
   declare readonly outputMode: Exclude<CategoryMode, 'int'>;
+  /** Whether it gives sparse tensors. */
   declare readonly sparse: boolean;
 
   constructor(...args: [numTokens: number | CategoryEncodingArguments, options?: CategoryEncodingOptions]) {

@@ -43,10 +43,12 @@ import {
 type Range = readonly [low: number, high: number];
 const BYTES: Range = [0, 255];
 
+/** What layers take that change colours. */
 export interface ColorOptions extends ImageLayerOptions {
   /** The least and the largest value of colours; [0, 255] by default. */
   readonly valueRange?: Range;
 }
+/** What layers take that change colours by chance. */
 export interface RandomColorOptions extends ColorOptions, RandomImageOptions {}
 interface FactorArgument {
   /** How much, or between which bounds. */
@@ -234,6 +236,7 @@ export class RandomInvert extends RandomColor {
   }
 }
 
+/** Options of `RandomGrayscale`. */
 export interface RandomGrayscaleOptions extends RandomImageOptions {
   /** How likely an image becomes grey; 0.5 by default. */
   readonly factor?: number;
@@ -242,6 +245,7 @@ export interface RandomGrayscaleOptions extends RandomImageOptions {
 /** Takes the colours of some images; they keep three channels. */
 export class RandomGrayscale extends ImageLayer {
   declare static readonly fromConfig: FromConfig<RandomGrayscale>;
+  /** How likely an image becomes grey. */
   declare readonly factor: number;
 
   constructor(...args: [factor?: number | null | RandomGrayscaleOptions, options?: RandomGrayscaleOptions]) {
@@ -261,6 +265,7 @@ export class RandomGrayscale extends ImageLayer {
   }
 }
 
+/** Options of `Solarization`. */
 export interface SolarizationOptions extends RandomColorOptions {
   /** What is added before, as a share of the range; the least and the largest, or the largest. 0 by default. */
   readonly additionFactor?: Factor;
@@ -271,7 +276,9 @@ export interface SolarizationOptions extends RandomColorOptions {
 /** Turns bright colours into their negatives. */
 export class Solarization extends ColorLayer {
   declare static readonly fromConfig: FromConfig<Solarization>;
+  /** What is added before, as a share of the range; the least and the largest, or the largest. */
   declare readonly additionFactor: Range;
+  /** From which share of the range on colours become their negatives. */
   declare readonly thresholdFactor: Range;
 
   constructor(
@@ -324,6 +331,7 @@ function occurrences(values: Tensor, count: Dim): Tensor {
   return onesLike(flat).unsortedSegmentSum(flat, sizeValue(count, 'int32'));
 }
 
+/** Options of `Equalization`. */
 export interface EqualizationOptions extends ColorOptions {
   /** How many classes of brightness there are; 256 by default. */
   readonly bins?: number;
@@ -332,6 +340,7 @@ export interface EqualizationOptions extends ColorOptions {
 /** Makes all brightnesses of a channel about as frequent, over the whole batch. */
 export class Equalization extends ColorLayer {
   declare static readonly fromConfig: FromConfig<Equalization>;
+  /** How many classes of brightness there are. */
   declare readonly bins: number;
 
   constructor(...args: [options?: EqualizationOptions]) {
@@ -363,10 +372,11 @@ export class Equalization extends ColorLayer {
   }
 }
 
+/** Options of `RandomGaussianBlur`. */
 export interface RandomGaussianBlurOptions extends RandomColorOptions {
   /** How likely an image is smoothed, or between which probabilities; 1 by default. */
   readonly factor?: Factor;
-  /** Odd; 3 by default. */
+  /** The height and width of the blur in pixels, odd; 3 by default. */
   readonly kernelSize?: Size2D;
   /** The standard deviation, from 0 to 1, or its bounds, of which the upper one may be any; 1 by default. */
   readonly sigma?: Factor;
@@ -375,7 +385,9 @@ export interface RandomGaussianBlurOptions extends RandomColorOptions {
 /** Smooths some images by a Gaussian. */
 export class RandomGaussianBlur extends RandomColor {
   declare static readonly fromConfig: FromConfig<RandomGaussianBlur>;
+  /** The height and width of the blur in pixels, odd. */
   declare readonly kernelSize: readonly [number, number];
+  /** The standard deviation, from 0 to 1, or its bounds, of which the upper one may be any. */
   declare readonly sigma: Range;
 
   constructor(
@@ -396,20 +408,30 @@ export class RandomGaussianBlur extends RandomColor {
   }
 }
 
+/** Options of `RandomColorJitter`. */
 export interface RandomColorJitterOptions extends RandomColorOptions {
+  /** As the factor of `RandomBrightness`; brightness stays by default. */
   readonly brightnessFactor?: Factor | null;
+  /** As the factor of `RandomContrast`; contrast stays by default. */
   readonly contrastFactor?: Factor | null;
+  /** As the factor of `RandomSaturation`; saturation stays by default. */
   readonly saturationFactor?: Factor | null;
+  /** As the factor of `RandomHue`; the hue stays by default. */
   readonly hueFactor?: Factor | null;
 }
 
 /** RandomBrightness, RandomContrast, RandomSaturation and RandomHue, those of which a factor is given, one after the other. */
 export class RandomColorJitter extends ColorLayer {
   declare static readonly fromConfig: FromConfig<RandomColorJitter>;
+  /** As the factor of `RandomBrightness`. */
   declare readonly brightnessFactor: Factor | null;
+  /** As the factor of `RandomContrast`. */
   declare readonly contrastFactor: Factor | null;
+  /** As the factor of `RandomSaturation`. */
   declare readonly saturationFactor: Factor | null;
+  /** As the factor of `RandomHue`. */
   declare readonly hueFactor: Factor | null;
+  /** The layer then draws the same numbers in every run. */
   declare readonly seed: number | null;
   readonly #parts: readonly ImageLayer[];
 
@@ -434,6 +456,7 @@ export class RandomColorJitter extends ColorLayer {
   }
 }
 
+/** Options of `ContrastLimitedAdaptiveHistogramEqualization`. */
 export interface ContrastLimitedAdaptiveHistogramEqualizationOptions extends ColorOptions {
   /** How often one brightness counts at most, as a multiple of the mean; 4 by default, 0 is no limit. */
   readonly clipLimit?: number;
@@ -447,7 +470,9 @@ export interface ContrastLimitedAdaptiveHistogramEqualizationOptions extends Col
  */
 export class ContrastLimitedAdaptiveHistogramEqualization extends ColorLayer {
   declare static readonly fromConfig: FromConfig<ContrastLimitedAdaptiveHistogramEqualization>;
+  /** How often one brightness counts at most, as a multiple of the mean. */
   declare readonly clipLimit: number;
+  /** Into how many tiles images are divided, [down, right]. */
   declare readonly tileGridSize: readonly [number, number];
 
   constructor(

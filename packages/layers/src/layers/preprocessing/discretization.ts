@@ -17,6 +17,7 @@ import {
   sparseFlag,
 } from './categories.ts';
 
+/** Options of `Discretization`. */
 export interface DiscretizationOptions extends LayerOptions {
   /** Where one bin ends and the next begins, ascending. */
   readonly binBoundaries?: readonly number[] | null;
@@ -24,7 +25,7 @@ export interface DiscretizationOptions extends LayerOptions {
   readonly numBins?: number | null;
   /** How exact the bins are that `adapt` makes; 0.01 by default. */
   readonly epsilon?: number;
-  /** `int` by default. */
+  /** `int`, the default: the number of the bin. `oneHot`, `multiHot` and `count`: rows with a place for each bin. */
   readonly outputMode?: CategoryMode;
   /** Whether rows are a sparse tensor, of other modes than `int`; false by default. */
   readonly sparse?: boolean;
@@ -39,9 +40,13 @@ interface Summary {
 /** Numbers as the bins they lie in: `new Discretization([0, 1, 2])` makes 0 of what is below 0, 3 of what is at least 2. */
 export class Discretization extends Layer {
   declare static readonly fromConfig: FromConfig<Discretization>;
+  /** How many bins `adapt` makes, about equally full. */
   declare readonly numBins: number | null;
+  /** How exact the bins are that `adapt` makes. */
   declare readonly epsilon: number;
+  /** `int`: the number of the bin. `oneHot`, `multiHot` and `count`: rows with a place for each bin. */
   declare readonly outputMode: CategoryMode;
+  /** Whether rows are a sparse tensor, of other modes than `int`. */
   declare readonly sparse: boolean;
   /** Those that were given, or that `adapt` has found. */
   declare binBoundaries: readonly number[] | null;

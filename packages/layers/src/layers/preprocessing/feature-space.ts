@@ -139,6 +139,7 @@ export class TFDIdentity extends Identity {
   }
 }
 
+/** Options of `FeatureSpace`. */
 export interface FeatureSpaceOptions {
   /** `concat` gives one vector for each row, `dict` the features by name. `concat` by default. */
   readonly outputMode?: 'concat' | 'dict';
@@ -150,6 +151,7 @@ export interface FeatureSpaceOptions {
   readonly hashingDim?: number;
   /** How many bins features have that are discretized; 32 by default. */
   readonly numDiscretizationBins?: number;
+  /** Part of the names of its layers; the class's name unless given. */
   readonly name?: string | null;
 }
 export interface FeatureSpaceSaveOptions {
@@ -158,7 +160,7 @@ export interface FeatureSpaceSaveOptions {
 }
 /** All arguments of `FeatureSpace`, by name. */
 export interface FeatureSpaceArguments extends FeatureSpaceOptions {
-  /** What each column is. */
+  /** For each column of the table by its name what it is: `'float'`, `'stringCategorical'`, or a call such as `FeatureSpace.floatNormalized()`. */
   readonly features: Readonly<Record<string, FeatureName | Feature | SerializedObject | string>>;
 }
 
@@ -237,11 +239,17 @@ type Encodings = Record<string, Tensor>;
  *     new tf.keras.Model(space.getInputs(), new tf.keras.layers.Dense(1)(space.getEncodedFeatures()));
  */
 export class FeatureSpace extends Layer {
+  /** For each column of the table by its name what it is: `'float'`, `'stringCategorical'`, or a call such as `FeatureSpace.floatNormalized()`. */
   readonly features: Readonly<Record<string, Feature>>;
+  /** Names of features that are crossed, or `FeatureSpace.cross`. */
   readonly crosses: readonly Cross[];
+  /** How many bins crosses have that say nothing else. */
   readonly crossingDim: number;
+  /** How many bins features have that are hashed. */
   readonly hashingDim: number;
+  /** How many bins features have that are discretized. */
   readonly numDiscretizationBins: number;
+  /** `concat` gives one vector for each row, `dict` the features by name. */
   readonly outputMode: 'concat' | 'dict';
   /** The layer of each feature. */
   readonly preprocessors: Readonly<Record<string, Layer>>;
@@ -287,11 +295,17 @@ export class FeatureSpace extends Layer {
   static cross(
     featureNames: readonly string[],
     crossingDim: number,
-    options?: { readonly outputMode?: 'int' | 'oneHot' | 'one_hot' },
+    options?: {
+      /** `oneHot`, the default, or `int`: the number of the bin. */
+      readonly outputMode?: 'int' | 'oneHot' | 'one_hot';
+    },
   ): Cross;
   static cross(options: {
+    /** Two or more names of features. */
     readonly featureNames: readonly string[];
+    /** How many bins their values together fall into. */
     readonly crossingDim: number;
+    /** `oneHot`, the default, or `int`: the number of the bin. */
     readonly outputMode?: 'int' | 'oneHot' | 'one_hot';
   }): Cross;
   static cross(featureNames: unknown, crossingDim?: unknown, options?: unknown): Cross {
@@ -301,8 +315,11 @@ export class FeatureSpace extends Layer {
   /** A feature with a layer of your own. */
   static feature(dtype: DType, preprocessor: Layer, outputMode: AnyFeatureMode): Feature;
   static feature(options: {
+    /** What the column holds: `'string'` or a dtype of numbers. */
     readonly dtype: DType;
+    /** The layer that the column goes through. */
     readonly preprocessor: Layer;
+    /** What it becomes: `float` or `int`, as the layer gives it, or `oneHot`, which makes rows of zeros and ones of integers. */
     readonly outputMode: AnyFeatureMode;
   }): Feature;
   static feature(dtype: unknown, preprocessor?: unknown, outputMode?: unknown): Feature {
@@ -442,7 +459,10 @@ export class FeatureSpace extends Layer {
     dataset:
       | Readonly<Record<string, TensorLike>>
       | Iterable<Readonly<Record<string, TensorLike>>>
-      | { readonly dataset: Iterable<Readonly<Record<string, TensorLike>>> },
+      | {
+          /** Rows or batches of them: an object of columns by name, without targets. */
+          readonly dataset: Iterable<Readonly<Record<string, TensorLike>>>;
+        },
   ): void;
   adapt(dataset: unknown): void {
     const rows = this.#rowsOf(dataset);

@@ -64,15 +64,18 @@ const size = (n: Dim, x: Tensor): number | Tensor => sizeValue(n, x.dtype);
 
 // ---- flips
 
+/** Along which axes `RandomFlip` turns images over. */
 export type FlipMode = 'horizontal' | 'vertical' | 'horizontalAndVertical';
+/** Options of `RandomFlip`. */
 export interface RandomFlipOptions extends RandomImageOptions {
-  /** `horizontalAndVertical` by default. */
+  /** Along which axes images are flipped; `horizontalAndVertical` by default. */
   readonly mode?: FlipMode;
 }
 
 /** Mirrors each second image, by chance: left and right, top and bottom, or both. */
 export class RandomFlip extends ImageLayer {
   declare static readonly fromConfig: FromConfig<RandomFlip>;
+  /** Along which axes images are flipped. */
   declare readonly mode: FlipMode;
 
   constructor(...args: [mode?: FlipMode | null | RandomFlipOptions, options?: RandomFlipOptions]) {
@@ -105,10 +108,11 @@ export class RandomFlip extends ImageLayer {
 
 // ---- affine maps
 
+/** What layers take that move, turn or bend images. */
 export interface WarpedOptions extends RandomImageOptions {
-  /** `reflect` by default. */
+  /** What lies beyond the border: the image mirrored (`reflect`, the default), repeated (`wrap`), its last pixels (`nearest`), or `fillValue` (`constant`). */
   readonly fillMode?: FillMode;
-  /** `bilinear` by default. */
+  /** How pixels between pixels are found: `bilinear` by default, or `nearest`. */
   readonly interpolation?: Interpolation;
   /** Of `constant`; 0 by default. */
   readonly fillValue?: number;
@@ -162,6 +166,7 @@ function columns(...all: readonly (Tensor | number)[]): Tensor {
   );
 }
 
+/** All arguments of `RandomTranslation`, by name. */
 export interface RandomTranslationArguments extends WarpedOptions {
   /** A share of the height, or the least and the largest; positive is down. */
   readonly heightFactor: Factor;
@@ -196,6 +201,7 @@ export class RandomTranslation extends Warped {
   }
 }
 
+/** All arguments of `RandomRotation`, by name. */
 export interface RandomRotationArguments extends WarpedOptions {
   /** A share of a full turn, or the least and the largest; positive is against the clock. */
   readonly factor: Factor;
@@ -204,6 +210,7 @@ export interface RandomRotationArguments extends WarpedOptions {
 /** Turns images about their middle: `new RandomRotation(0.1)` by up to 36° to both sides. */
 export class RandomRotation extends Warped {
   declare static readonly fromConfig: FromConfig<RandomRotation>;
+  /** A share of a full turn, or the least and the largest; positive is against the clock. */
   declare readonly factor: Range;
 
   constructor(...args: [factor: Factor | RandomRotationArguments, options?: WarpedOptions]) {
@@ -233,10 +240,12 @@ export class RandomRotation extends Warped {
   }
 }
 
+/** Options of `RandomZoom`. */
 export interface RandomZoomOptions extends WarpedOptions {
   /** As heightFactor; the same zoom as the height's by default, so that proportions stay. */
   readonly widthFactor?: Factor | null;
 }
+/** All arguments of `RandomZoom`, by name. */
 export interface RandomZoomArguments extends RandomZoomOptions {
   /** A share of the height, or the least and the largest; positive makes images smaller. */
   readonly heightFactor: Factor;
@@ -245,7 +254,9 @@ export interface RandomZoomArguments extends RandomZoomOptions {
 /** Makes images smaller or larger about their middle: `new RandomZoom(0.2)` by up to a fifth. */
 export class RandomZoom extends Warped {
   declare static readonly fromConfig: FromConfig<RandomZoom>;
+  /** A share of the height, or the least and the largest; positive makes images smaller. */
   declare readonly heightFactor: Factor;
+  /** As heightFactor. */
   declare readonly widthFactor: Factor | null;
 
   constructor(
@@ -277,6 +288,7 @@ export class RandomZoom extends Warped {
   }
 }
 
+/** Options of `RandomShear`. */
 export interface RandomShearOptions extends WarpedOptions {
   /** How far rows slide along each other, as a share of their distance; 0 by default. */
   readonly xFactor?: Factor;
@@ -287,7 +299,9 @@ export interface RandomShearOptions extends WarpedOptions {
 /** Shears images: rows, columns or both slide along each other. */
 export class RandomShear extends Warped {
   declare static readonly fromConfig: FromConfig<RandomShear>;
+  /** How far rows slide along each other, as a share of their distance. */
   declare readonly xFactor: Range;
+  /** How far columns slide along each other. */
   declare readonly yFactor: Range;
 
   constructor(
@@ -312,11 +326,13 @@ export class RandomShear extends Warped {
 
 // ---- only some images
 
+/** Options of `RandomPerspective`. */
 export interface RandomPerspectiveOptions extends RandomImageOptions {
   /** How likely an image is changed, or between which probabilities; 1 by default. */
   readonly factor?: Factor;
   /** How far corners move, from 0 to 1; 1 by default. */
   readonly scale?: number;
+  /** How pixels between pixels are found: `bilinear` by default, or `nearest`. */
   readonly interpolation?: Interpolation;
   /** Of what lies beyond the border; 0 by default. */
   readonly fillValue?: number;
@@ -325,9 +341,13 @@ export interface RandomPerspectiveOptions extends RandomImageOptions {
 /** Images seen from aside: their corners move by chance. */
 export class RandomPerspective extends ImageLayer {
   declare static readonly fromConfig: FromConfig<RandomPerspective>;
+  /** How likely an image is changed, or between which probabilities. */
   declare readonly factor: Range;
+  /** How far corners move, from 0 to 1. */
   declare readonly scale: number;
+  /** How pixels between pixels are found: `bilinear` or `nearest`. */
   declare readonly interpolation: Interpolation;
+  /** Of what lies beyond the border. */
   declare readonly fillValue: number;
 
   constructor(
@@ -379,6 +399,7 @@ export class RandomPerspective extends ImageLayer {
   }
 }
 
+/** Options of `RandomElasticTransform`. */
 export interface RandomElasticTransformOptions extends WarpedOptions {
   /** How likely an image is changed, or between which probabilities; 1 by default. */
   readonly factor?: Factor;
@@ -391,11 +412,17 @@ export interface RandomElasticTransformOptions extends WarpedOptions {
 /** Bends images: each pixel comes from a little beside (Simard, Steinkraus and Platt, 2003). */
 export class RandomElasticTransform extends ImageLayer {
   declare static readonly fromConfig: FromConfig<RandomElasticTransform>;
+  /** How likely an image is changed, or between which probabilities. */
   declare readonly factor: Range;
+  /** How far pixels move, from 0 to 1. */
   declare readonly scale: Range;
+  /** What lies beyond the border: the image mirrored (`reflect`), repeated (`wrap`), its last pixels (`nearest`), or `fillValue` (`constant`). */
   declare readonly fillMode: FillMode;
+  /** How pixels between pixels are found: `bilinear` or `nearest`. */
   declare readonly interpolation: Interpolation;
+  /** Of `constant`. */
   declare readonly fillValue: number;
+  /** The least and the largest value of the result. */
   declare readonly valueRange: Range;
 
   constructor(

@@ -68,27 +68,34 @@ interface IntegerLayerOptions extends Omit<LayerOptions, 'dtype'> {
   readonly dtype?: LayerOptions['dtype'] | 'int32' | 'int64';
 }
 
+/** Options of `Hashing`. */
 export interface HashingOptions extends IntegerLayerOptions {
   /** A value that becomes 0; others then become 1 and more. None by default. */
   readonly maskValue?: string | number | null;
   /** A key of the hash, so that nobody can choose values that fall together. None by default. */
   readonly salt?: Salt | null;
-  /** `int` by default. */
+  /** `int`, the default: the number of the bin. `oneHot`, `multiHot` and `count`: rows with a place for each bin. */
   readonly outputMode?: CategoryMode;
   /** Whether rows are a sparse tensor, of other modes than `int`; false by default. */
   readonly sparse?: boolean;
 }
 /** All arguments of `Hashing`, by name. */
 export interface HashingArguments extends HashingOptions {
+  /** How many bins the values fall into, with the one of `maskValue`. */
   readonly numBins: number;
 }
 
 /** Strings or integers as integers below numBins, by FarmHash, or with a salt by SipHash. The bins are those of Keras. */
 export class Hashing extends Layer {
+  /** How many bins the values fall into, with the one of `maskValue`. */
   declare readonly numBins: number;
+  /** A value that becomes 0; others then become 1 and more. */
   declare readonly maskValue: string | number | null;
+  /** A key of the hash, so that nobody can choose values that fall together. */
   declare readonly salt: readonly [number, number] | null;
+  /** `int`: the number of the bin. `oneHot`, `multiHot` and `count`: rows with a place for each bin. */
   declare readonly outputMode: CategoryMode;
+  /** Whether rows are a sparse tensor, of other modes than `int`. */
   declare readonly sparse: boolean;
 
   declare static readonly fromConfig: FromConfig<Hashing>;
@@ -164,21 +171,26 @@ function given(layer: Hashing | HashedCrossing, ids: Tensor, dtype: DType): Tens
   return mode === 'int' ? onValues(ids, (x) => x.cast(dtype)) : encoded(ids, { mode, depth, dtype, sparse });
 }
 
+/** Options of `HashedCrossing`. */
 export interface HashedCrossingOptions extends IntegerLayerOptions {
-  /** `int` by default. */
+  /** `int`, the default: the number of the bin. `oneHot`: a row with a place for each bin. */
   readonly outputMode?: 'int' | 'oneHot';
   /** Whether rows are a sparse tensor, of other modes than `int`; false by default. */
   readonly sparse?: boolean;
 }
 /** All arguments of `HashedCrossing`, by name. */
 export interface HashedCrossingArguments extends HashedCrossingOptions {
+  /** How many bins the crossed values fall into. */
   readonly numBins: number;
 }
 
 /** Two or more categories of an example together as one, by a hash: `new HashedCrossing(100)([city, day])`. The bins are those of Keras. */
 export class HashedCrossing extends Layer {
+  /** How many bins the crossed values fall into. */
   declare readonly numBins: number;
+  /** `int`: the number of the bin. `oneHot`: a row with a place for each bin. */
   declare readonly outputMode: 'int' | 'oneHot';
+  /** Whether rows are a sparse tensor, of other modes than `int`. */
   declare readonly sparse: boolean;
 
   declare static readonly fromConfig: FromConfig<HashedCrossing>;

@@ -62,12 +62,14 @@ export interface BoundingBoxes {
 /** What was drawn for one call: `getRandomTransformation` gives it, `transformImages` and the like take it. Tensors have the channels last. */
 export type Transformation = Readonly<Record<string, unknown>>;
 
+/** What all layers for images take. */
 export interface ImageLayerOptions extends LayerOptions {
-  /** `channelsLast` by default. */
+  /** Where the channels of images are: `channelsLast`, [..., height, width, channels], by default. */
   readonly dataFormat?: DataFormat | null;
   /** What the four numbers of a box are, such as `xyxy`: needed where boxes are given beside images. */
   readonly boundingBoxFormat?: BoundingBoxFormat | null;
 }
+/** What all layers take that change images by chance. */
 export interface RandomImageOptions extends ImageLayerOptions {
   /** The layer then draws the same numbers in every run; the global seed decides by default. */
   readonly seed?: number | null;

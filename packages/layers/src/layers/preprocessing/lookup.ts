@@ -83,7 +83,7 @@ interface LookupOptions<T> extends LayerOptions {
   readonly idfWeights?: readonly number[] | Tensor | null;
   /** Whether indices become tokens instead; false by default. */
   readonly invert?: boolean;
-  /** `int` by default. */
+  /** `int`, the default: indices. `oneHot`, `multiHot`, `count` and `tfIdf`: rows with a place for each token. */
   readonly outputMode?: LookupMode;
   /** Whether rows are as long as maxTokens; false by default. */
   readonly padToMaxTokens?: boolean;
@@ -181,7 +181,10 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
 
   /** The tokens in the order of their indices, those for the mask and for unknown tokens first. */
   getVocabulary(includeSpecialTokens?: boolean): T[];
-  getVocabulary(options: { readonly includeSpecialTokens?: boolean }): T[];
+  getVocabulary(options: {
+    /** Whether those for the mask and for unknown tokens are among them; true by default. */
+    readonly includeSpecialTokens?: boolean;
+  }): T[];
   getVocabulary(includeSpecialTokens: unknown = true): Token[] {
     const oov = new Array<Token>(this.numOovIndices).fill(this.oovToken ?? (this.integers ? -1n : ''));
     const special = [...(this.#masks ? [this.maskToken as Token] : []), ...oov];
@@ -194,7 +197,9 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
     idfWeights?: readonly number[] | Tensor | null,
   ): void;
   setVocabulary(options: {
+    /** All tokens in order, or a file with one in each line. */
     readonly vocabulary: readonly (Token | number)[] | Tensor | string;
+    /** Of `tfIdf`: the weight of each token. */
     readonly idfWeights?: readonly number[] | Tensor | null;
   }): void;
   setVocabulary(vocabulary: unknown, idfWeights: unknown = null): void {
@@ -624,6 +629,7 @@ const tokenOption = (integers: boolean, otherwise: Token | null): Option<Token |
 });
 const lookupModes = modes<LookupMode>(['int', 'oneHot', 'multiHot', 'count', 'tfIdf'], 'int');
 
+/** Options of `StringLookup`. */
 export interface StringLookupOptions extends LookupOptions<string> {
   /** `utf-8`, the only one. */
   readonly encoding?: 'utf-8';
@@ -654,17 +660,19 @@ export class StringLookup extends IndexLookup<string> {
   }
 }
 
+/** Options of `IntegerLookup`. */
 export interface IntegerLookupOptions extends LookupOptions<number> {
   /** `int64`, the only one. */
   readonly vocabularyDtype?: 'int64';
   /** How unknown integers share several indices: by their remainder, or by a hash. `floormod` by default. */
   readonly oovMethod?: 'floormod' | 'farmhash';
-  /** A key of the hash. */
+  /** A key of the hash that chooses among several indices of unknown tokens; none by default. */
   readonly salt?: Salt | null;
 }
 
 /** Integers as their places in a vocabulary: `new IntegerLookup({ vocabulary: [12, 36] })` gives 1 and 2, and 0 for all others. */
 export class IntegerLookup extends IndexLookup<bigint> {
+  /** How unknown integers share several indices: by their remainder, or by a hash. */
   declare readonly oovMethod: 'floormod' | 'farmhash';
 
   constructor(...args: [maxTokens?: number | null | IntegerLookupOptions, options?: IntegerLookupOptions]) {

@@ -20,6 +20,7 @@ import { flag, integer, notNegative, option, positive } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 import { checkMatrix, factorsOf, fourier, type Window, window } from './fourier.ts';
 
+/** Options of `MelSpectrogram`. */
 export interface MelSpectrogramOptions extends LayerOptions {
   /** Size of the Fourier transform; 2048 by default. */
   readonly fftLength?: number;
@@ -31,7 +32,7 @@ export interface MelSpectrogramOptions extends LayerOptions {
   readonly window?: Window | null;
   /** Samples per second; 16000 by default. */
   readonly samplingRate?: number;
-  /** 128 by default. */
+  /** How many bands of frequencies the result has; 128 by default. */
   readonly numMelBins?: number;
   /** The lowest frequency, 20 Hz by default. */
   readonly minFreq?: number;
@@ -58,18 +59,31 @@ const mel = (hertz: number): number => 1127 * Math.log(1 + hertz / 700);
  */
 export class MelSpectrogram extends Layer {
   declare static readonly fromConfig: FromConfig<MelSpectrogram>;
+  /** Size of the Fourier transform. */
   declare readonly fftLength: number;
+  /** Samples from one frame to the next. */
   declare readonly sequenceStride: number;
+  /** Samples of a frame, in the middle of the transform. */
   declare readonly sequenceLength: number;
+  /** A name, a factor for each sample of a frame, or null for none. */
   declare readonly window: Window | null;
+  /** Samples per second. */
   declare readonly samplingRate: number;
+  /** How many bands of frequencies the result has. */
   declare readonly numMelBins: number;
+  /** The lowest frequency, in Hz. */
   declare readonly minFreq: number;
+  /** The highest frequency. */
   declare readonly maxFreq: number;
+  /** Whether results are decibels. */
   declare readonly powerToDb: boolean;
+  /** How far decibels may lie below the largest of the call. */
   declare readonly topDb: number;
+  /** Exponent of the magnitude: 1 for energy, 2 for power. */
   declare readonly magExp: number;
+  /** What counts at least as power. */
   declare readonly minPower: number;
+  /** The power of 0 dB. */
   declare readonly refPower: number;
   #kernel: Float64Array | undefined;
   #matrix: Float64Array | undefined;

@@ -40,6 +40,7 @@ function mixed(x: Tensor, transformation: Transformation): Tensor {
   return share.mul(floats).add(share.neg().add(1).mul(others));
 }
 
+/** Options of `MixUp`. */
 export interface MixUpOptions extends RandomImageOptions {
   /** Of the beta distribution that weights come from: the larger, the more even. 0.2 by default. */
   readonly alpha?: number;
@@ -48,6 +49,7 @@ export interface MixUpOptions extends RandomImageOptions {
 /** Mixes each image, and its label, with another of the batch (Zhang and others, "mixup", 2018). Labels are one-hot, or probabilities. */
 export class MixUp extends ImageLayer {
   declare static readonly fromConfig: FromConfig<MixUp>;
+  /** Of the beta distribution that weights come from: the larger, the more even. */
   declare readonly alpha: number;
 
   constructor(...args: [alpha?: number | null | MixUpOptions, options?: MixUpOptions]) {
@@ -104,6 +106,7 @@ interface Extent {
   readonly end: Tensor;
 }
 
+/** Options of `CutMix`. */
 export interface CutMixOptions extends RandomImageOptions {
   /** Of the beta distribution that sizes come from, or its bounds, from 0 to 1; 1 by default. */
   readonly factor?: Factor;
@@ -112,6 +115,7 @@ export interface CutMixOptions extends RandomImageOptions {
 /** Puts a rectangle of another image of the batch into each; labels are mixed by area (Yun and others, "CutMix", 2019). */
 export class CutMix extends ImageLayer {
   declare static readonly fromConfig: FromConfig<CutMix>;
+  /** Of the beta distribution that sizes come from, or its bounds, from 0 to 1. */
   declare readonly factor: Range;
 
   constructor(...args: [factor?: Factor | null | CutMixOptions, options?: CutMixOptions]) {
@@ -152,6 +156,7 @@ export class CutMix extends ImageLayer {
   }
 }
 
+/** Options of `RandomErasing`. */
 export interface RandomErasingOptions extends RandomImageOptions {
   /** How likely an image is changed, or between which probabilities; 1 by default. */
   readonly factor?: Factor;
@@ -166,9 +171,13 @@ export interface RandomErasingOptions extends RandomImageOptions {
 /** Erases a rectangle of some images (Zhong and others, "Random erasing data augmentation", 2020). */
 export class RandomErasing extends ImageLayer {
   declare static readonly fromConfig: FromConfig<RandomErasing>;
+  /** How likely an image is changed, or between which probabilities. */
   declare readonly factor: Range;
+  /** Which share of an image is erased. */
   declare readonly scale: Range;
+  /** What stands there, one number or one for each of three channels. */
   declare readonly fillValue: number | readonly number[] | null;
+  /** The least and the largest value of colours. */
   declare readonly valueRange: Range;
 
   constructor(...args: [factor?: Factor | null | RandomErasingOptions, options?: RandomErasingOptions]) {

@@ -28,11 +28,13 @@ import { type AdaptData, adaptBatches } from './adapt-data.ts';
 
 type Numbers = number | readonly Numbers[];
 
+/** Options of `Normalization`. */
 export interface NormalizationOptions extends LayerOptions {
   /** Axes whose elements have a mean and a variance each; the last by default, `null` for one mean of all. */
   readonly axis?: number | readonly number[] | null;
   /** Known means, one number or one for each element of `axis`; those of `adapt` unless given. Needs `variance` too. */
   readonly mean?: Numbers | null;
+  /** Known variances, in the form of `mean`, and only together with it. */
   readonly variance?: Numbers | null;
   /** Makes (x · deviation + mean) of x instead; false by default. */
   readonly invert?: boolean;
@@ -46,10 +48,12 @@ const TAKES_MOMENTS = 'takes mean and variance from adapt or the constructor';
  */
 export class Normalization extends Layer {
   declare static readonly fromConfig: FromConfig<Normalization>;
+  /** Axes whose elements have a mean and a variance each. */
   declare readonly axis: readonly number[];
   /** What the constructor was given. */
   readonly inputMean: Numbers | null;
   readonly inputVariance: Numbers | null;
+  /** Makes (x · deviation + mean) of x instead. */
   declare readonly invert: boolean;
   adaptMean: Variable | null = null;
   adaptVariance: Variable | null = null;

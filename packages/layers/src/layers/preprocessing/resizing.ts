@@ -82,6 +82,7 @@ const half = (n: Dim): Dim => floorDivDims(n, 2);
 /** How `Resizing` finds values between pixels. */
 export type ResizingInterpolation = 'bilinear' | 'nearest' | 'bicubic' | 'area' | 'lanczos3' | 'lanczos5';
 
+/** Options of `Resizing`. */
 export interface ResizingOptions extends ImageLayerOptions {
   /** `bilinear` by default. */
   readonly interpolation?: ResizingInterpolation;

@@ -21,6 +21,7 @@ const modes = ['log', 'magnitude', 'psd', 'real', 'imag', 'angle', 'stft'] as co
 /** What is given of each frequency: see `STFTSpectrogramOptions.mode`. */
 export type SpectrogramMode = (typeof modes)[number];
 
+/** Options of `STFTSpectrogram`. */
 export interface STFTSpectrogramOptions extends SpatialOptions {
   /**
    * `log` of the magnitude by default; the `magnitude`, the power spectral density (`psd`), the `real` or the `imag`inary part, the `angle`, or the
@@ -39,7 +40,7 @@ export interface STFTSpectrogramOptions extends SpatialOptions {
   readonly periodic?: boolean;
   /** What the window is divided by: for `density`, the default, the root of the sum of its squares; for `spectrum` its sum; null for nothing. */
   readonly scaling?: 'density' | 'spectrum' | null;
-  /** `valid` by default: only whole frames; `same`: one for each step, with zeros around the signal. */
+  /** `valid`, the default: only whole frames. `same`: one for each step, with zeros around the signal. */
   readonly padding?: Padding;
   /** Whether channels and frequencies are axes of their own, as images have them; false by default. */
   readonly expandDims?: boolean;
@@ -52,14 +53,26 @@ export interface STFTSpectrogramOptions extends SpatialOptions {
  */
 export class STFTSpectrogram extends SpatialLayer {
   declare static readonly fromConfig: FromConfig<STFTSpectrogram>;
+  /**
+   * `log` of the magnitude; the `magnitude`, the power spectral density (`psd`), the `real` or the `imag`inary part, the `angle`, or the
+   * real parts and behind them the imaginary ones (`stft`).
+   */
   declare readonly mode: SpectrogramMode;
+  /** Samples of each frame. */
   declare readonly frameLength: number;
+  /** Samples from one frame to the next. */
   declare readonly frameStep: number | null;
+  /** Size of the Fourier transform, at least that of a frame. */
   declare readonly fftLength: number | null;
+  /** A name, a factor for each sample of a frame, or null for none. */
   declare readonly window: Window | null;
+  /** Whether a window that is given by name is periodic. */
   declare readonly periodic: boolean;
+  /** What the window is divided by: for `density` the root of the sum of its squares; for `spectrum` its sum; null for nothing. */
   declare readonly scaling: 'density' | 'spectrum' | null;
+  /** `valid`: only whole frames. `same`: one for each step, with zeros around the signal. */
   declare readonly padding: Padding;
+  /** Whether channels and frequencies are axes of their own, as images have them. */
   declare readonly expandDims: boolean;
   /** [frameLength, 1, frequencies], or null where the mode needs none. */
   realKernel: Variable | null = null;

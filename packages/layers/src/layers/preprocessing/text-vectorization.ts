@@ -49,16 +49,17 @@ export type Standardize =
 /** Where texts are split into tokens. */
 export type SplitText = 'whitespace' | 'character' | ((text: string) => readonly string[]) | null;
 
+/** Options of `TextVectorization`. */
 export interface TextVectorizationOptions extends LayerOptions {
   /** How large the vocabulary may be, with the two indices of padding and of unknown tokens; as large as needed by default. */
   readonly maxTokens?: number | null;
-  /** `lowerAndStripPunctuation` by default; a function of one text, or null. */
+  /** What is done to a text before it is divided: `lowerAndStripPunctuation` by default; a function of one text, or null for nothing. */
   readonly standardize?: Standardize;
-  /** `whitespace` by default; a function of one text, or null. */
+  /** How a text becomes tokens: at `whitespace` by default; a function of one text, or null for texts that are tokens. */
   readonly split?: SplitText;
   /** Tokens together up to so many, or these numbers of them; single ones by default. */
   readonly ngrams?: number | readonly number[] | null;
-  /** `int` by default: a row of indices for each text. */
+  /** `int`, the default: a row of indices for each text. `multiHot`, `count` and `tfIdf`: a row with a place for each token. */
   readonly outputMode?: LookupMode;
   /** Of `int`: how long rows are; as long as the longest of a batch by default. */
   readonly outputSequenceLength?: number | null;
@@ -121,16 +122,27 @@ interface RowsOfIndices {
  *     const ids = vectorize(['the cat sat']); // [1, 20]
  */
 export class TextVectorization extends Layer {
+  /** How large the vocabulary may be, with the two indices of padding and of unknown tokens. */
   declare readonly maxTokens: number | null;
+  /** What is done to a text before it is divided: `lowerAndStripPunctuation`; a function of one text, or null for nothing. */
   declare readonly standardize: Standardize;
+  /** How a text becomes tokens: at `whitespace`; a function of one text, or null for texts that are tokens. */
   declare readonly split: SplitText;
+  /** Tokens together up to so many, or these numbers of them. */
   declare readonly ngrams: number | readonly number[] | null;
+  /** `int`: a row of indices for each text. `multiHot`, `count` and `tfIdf`: a row with a place for each token. */
   declare readonly outputMode: LookupMode;
+  /** Of `int`: how long rows are. */
   declare readonly outputSequenceLength: number | null;
+  /** Whether rows of the other modes are as long as maxTokens. */
   declare readonly padToMaxTokens: boolean;
+  /** All tokens in order, or a file with one in each line; `adapt` finds them where this is not given. */
   declare readonly vocabulary: readonly string[] | null;
+  /** Of `tfIdf`: the weight of each token. */
   declare readonly idfWeights: readonly number[] | null;
+  /** Of `int`: whether it gives ragged rows, each as long as its text. */
   declare readonly ragged: boolean;
+  /** Of other modes: whether rows are a sparse tensor. */
   declare readonly sparse: boolean;
   readonly #lookup: StringLookup;
 
@@ -334,7 +346,10 @@ export class TextVectorization extends Layer {
   }
   /** The tokens in the order of their indices, those for padding and unknown ones first. */
   getVocabulary(includeSpecialTokens?: boolean): string[];
-  getVocabulary(options: { readonly includeSpecialTokens?: boolean }): string[];
+  getVocabulary(options: {
+    /** Whether those for padding and for unknown tokens are among them; true by default. */
+    readonly includeSpecialTokens?: boolean;
+  }): string[];
   getVocabulary(includeSpecialTokens: unknown = true): string[] {
     return this.#lookup.getVocabulary(includeSpecialTokens as boolean) as string[];
   }
@@ -344,7 +359,9 @@ export class TextVectorization extends Layer {
     idfWeights?: readonly number[] | Tensor | null,
   ): void;
   setVocabulary(options: {
+    /** All tokens in order, or a file with one in each line. */
     readonly vocabulary: readonly string[] | Tensor | string;
+    /** Of `tfIdf`: the weight of each token. */
     readonly idfWeights?: readonly number[] | Tensor | null;
   }): void;
   setVocabulary(vocabulary: unknown, idfWeights: unknown = null): void {

@@ -64,7 +64,14 @@ export abstract class CellWrapper extends Layer {
     return outputSize(this.cell);
   }
   /** The states before the first step, zeros. @throws InvalidArgumentError for what is no batch size */
-  getInitialState(batchSize: number | { readonly batchSize: number }): Tensor[];
+  getInitialState(
+    batchSize:
+      | number
+      | {
+          /** How many examples the states are for. */
+          readonly batchSize: number;
+        },
+  ): Tensor[];
   getInitialState(batchSize: number): Tensor[] {
     return initialStates(this, this.cell, batchSize);
   }
@@ -137,6 +144,7 @@ const keepProb: Option<number> = option((value, name, layer) => {
   return value;
 }, 1);
 
+/** Options of `RNNCellDropoutWrapper`. */
 export interface RNNCellDropoutWrapperOptions extends LayerOptions {
   /** The share of the input that is kept; 1 by default. */
   readonly inputKeepProb?: number;
@@ -148,6 +156,7 @@ export interface RNNCellDropoutWrapperOptions extends LayerOptions {
   readonly variationalRecurrent?: boolean;
   /** Features of the input, which `variationalRecurrent` needs to drop some of it. */
   readonly inputSize?: number | null;
+  /** Makes what is dropped the same in each run of the program; drawn anew unless given. */
   readonly seed?: number | null;
   /** Of the list of new states, which ones are dropped: a flag, or one for each; all by default. */
   readonly dropoutStateFilterVisitor?: ((states: readonly Tensor[]) => boolean | readonly boolean[]) | null;
@@ -166,12 +175,19 @@ const kept = (x: Tensor, noise: Tensor, keep: number): Tensor => x.div(keep).mul
  */
 export class RNNCellDropoutWrapper extends CellWrapper {
   declare static readonly fromConfig: FromConfig<RNNCellDropoutWrapper>;
+  /** The share of the input that is kept. */
   declare readonly inputKeepProb: number;
+  /** The share of the output that is kept. */
   declare readonly outputKeepProb: number;
+  /** The share of the new states that is kept. */
   declare readonly stateKeepProb: number;
+  /** Whether what is dropped is the same in all steps and for all examples, drawn when the wrapper is made. */
   declare readonly variationalRecurrent: boolean;
+  /** Features of the input, which `variationalRecurrent` needs to drop some of it. */
   declare readonly inputSize: number | null;
+  /** Makes what is dropped the same in each run of the program. */
   declare readonly seed: number | null;
+  /** Of the list of new states, which ones are dropped: a flag, or one for each. */
   declare readonly dropoutStateFilterVisitor:
     | ((states: readonly Tensor[]) => boolean | readonly boolean[])
     | null;
@@ -225,6 +241,7 @@ export class RNNCellDropoutWrapper extends CellWrapper {
 /** Of the input and the output of a cell, what the wrapper gives. */
 export type ResidualFunction = (inputs: Tensor, outputs: Tensor) => Tensor;
 
+/** Options of `RNNCellResidualWrapper`. */
 export interface RNNCellResidualWrapperOptions extends LayerOptions {
   /** What becomes of input and output; their sum by default. */
   readonly residualFn?: ResidualFunction | null;
@@ -237,6 +254,7 @@ export interface RNNCellResidualWrapperArguments
 /** A cell whose input is added to its output; the states stay as they are. @throws InvalidArgumentError where the two differ in shape */
 export class RNNCellResidualWrapper extends CellWrapper {
   declare static readonly fromConfig: FromConfig<RNNCellResidualWrapper>;
+  /** What becomes of input and output. */
   declare readonly residualFn: ResidualFunction | null;
 
   constructor(

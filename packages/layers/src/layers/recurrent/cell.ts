@@ -80,17 +80,21 @@ export function initialStates(layer: Layer, cell: RecurrentCell, batchSize: numb
   return zeroStates(layer, stateShapes(cell, batchSize));
 }
 
+/** What all recurrent cells take. */
 export interface CellOptions extends LayerOptions, KernelOptions, BiasOptions {
   /** Of the candidate or the output; `tanh` by default. */
   readonly activation?: ActivationLike;
-  /** `orthogonal` by default. */
+  /** Makes the weights of the state at first; `orthogonal` by default. */
   readonly recurrentInitializer?: InitializerLike;
+  /** A penalty on the weights of the state, which training adds to the loss; none by default. */
   readonly recurrentRegularizer?: RegularizerLike | null;
+  /** A function that is applied to the weights of the state after each update; none by default. */
   readonly recurrentConstraint?: ConstraintLike | null;
   /** In training, the share of the input that is dropped, the same in all steps; 0 by default. */
   readonly dropout?: number;
   /** In training, the share of the state that the weights do not see; 0 by default. Such a layer runs step by step. */
   readonly recurrentDropout?: number;
+  /** Makes what is dropped the same in each run of the program; drawn anew unless given. */
   readonly seed?: number | null;
 }
 /** All arguments of a cell, by name. */
@@ -129,11 +133,17 @@ export function dropoutGenerator(
 
 /** What the cells share: weights, dropout, options. */
 export abstract class Cell extends Layer {
+  /** Size of the state and of the output. */
   declare readonly units: number;
+  /** Of the candidate or the output. */
   declare readonly activation: Activation;
+  /** Whether a bias is added to the result. */
   declare readonly useBias: boolean;
+  /** In training, the share of the input that is dropped, the same in all steps. */
   declare readonly dropout: number;
+  /** In training, the share of the state that the weights do not see. Such a layer runs step by step. */
   declare readonly recurrentDropout: number;
+  /** Makes what is dropped the same in each run of the program. */
   declare readonly seed: number | null;
   /** [features, gates · units] */
   kernel!: Variable;
@@ -187,7 +197,14 @@ export abstract class Cell extends Layer {
   }
 
   /** The states before the first step: zeros [batchSize, units]. @throws InvalidArgumentError for what is no batch size */
-  getInitialState(batchSize: number | { readonly batchSize: number }): Tensor[];
+  getInitialState(
+    batchSize:
+      | number
+      | {
+          /** How many examples the states are for. */
+          readonly batchSize: number;
+        },
+  ): Tensor[];
   getInitialState(batchSize: number): Tensor[] {
     return initialStates(this, this, batchSize);
   }

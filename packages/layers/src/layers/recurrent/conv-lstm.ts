@@ -81,17 +81,28 @@ interface RankedArguments extends ConvCellArguments {
 
 /** A cell as that of LSTM, with convolutions in the place of products. Its states are as large as what a convolution makes of the input. */
 export class ConvLSTMCell extends SpatialLayer implements RecurrentCell {
+  /** Channels of the state and of the output. */
   declare readonly filters: number;
   declare readonly kernelSize: readonly number[];
+  /** Of the convolution of the input. */
   declare readonly strides: readonly number[];
+  /** Of the convolution of the input: `valid` (no padding) or `same`. */
   declare readonly padding: Padding;
+  /** Distance of the taps of the input's kernel. Not together with strides. */
   declare readonly dilationRate: readonly number[];
+  /** Of the candidate or the output. */
   declare readonly activation: Activation;
+  /** Of the gates. */
   declare readonly recurrentActivation: Activation;
+  /** Whether a bias is added to the result. */
   declare readonly useBias: boolean;
+  /** Whether the forget gate's bias begins with 1. */
   declare readonly unitForgetBias: boolean;
+  /** In training, the share of the input that is dropped, the same in all steps. */
   declare readonly dropout: number;
+  /** In training, the share of the state that the weights do not see. Such a layer runs step by step. */
   declare readonly recurrentDropout: number;
+  /** Makes what is dropped the same in each run of the program. */
   declare readonly seed: number | null;
   /** [directions…, channels, 4 · filters] */
   kernel!: Variable;
@@ -213,17 +224,28 @@ abstract class ConvLSTM extends CellLayer {
       options,
     );
   }
+  /** Channels of the state and of the output. */
   declare readonly filters: number;
   declare readonly kernelSize: readonly number[];
+  /** Of the convolution of the input. */
   declare readonly strides: readonly number[];
+  /** Of the convolution of the input: `valid` (no padding) or `same`. */
   declare readonly padding: Padding;
+  /** Distance of the taps of the input's kernel. Not together with strides. */
   declare readonly dilationRate: readonly number[];
+  /** Where the channels are: `channelsLast` or `channelsFirst`. */
   declare readonly dataFormat: string;
+  /** Of the candidate or the output. */
   declare readonly activation: Activation;
+  /** Of the gates. */
   declare readonly recurrentActivation: Activation;
+  /** Whether a bias is added to the result. */
   declare readonly useBias: boolean;
+  /** Whether the forget gate's bias begins with 1. */
   declare readonly unitForgetBias: boolean;
+  /** In training, the share of the input that is dropped, the same in all steps. */
   declare readonly dropout: number;
+  /** In training, the share of the state that the weights do not see. Such a layer runs step by step. */
   declare readonly recurrentDropout: number;
   /** @internal */
   protected override checkSequence(shape: PartialShape): void {
@@ -235,8 +257,11 @@ abstract class ConvLSTM extends CellLayer {
   }
 }
 
+/** Options of `ConvLSTM1D`. */
 export type ConvLSTM1DOptions = RNNOptions & ConvCellOptions<Size1D>;
+/** Options of `ConvLSTM2D`. */
 export type ConvLSTM2DOptions = RNNOptions & ConvCellOptions<Size2D>;
+/** Options of `ConvLSTM3D`. */
 export type ConvLSTM3DOptions = RNNOptions & ConvCellOptions<Size3D>;
 /** All arguments of `ConvLSTM1D`, by name. */
 export type ConvLSTM1DArguments = RNNOptions & ConvCellArguments<Size1D>;

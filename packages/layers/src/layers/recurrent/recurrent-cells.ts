@@ -18,6 +18,7 @@ import { activation, flag, integer, rate, seed, weights } from '../options.ts';
 import { layerOptions } from '../weights.ts';
 import { Cell, type CellArguments, type CellOptions, type Masks } from './cell.ts';
 
+/** What recurrent cells with gates take. */
 export interface GatedCellOptions extends CellOptions {
   /** Of the gates; `sigmoid` by default. */
   readonly recurrentActivation?: ActivationLike;
@@ -28,7 +29,9 @@ const sigmoid: Activation = resolveActivation('sigmoid');
 
 const masked = (x: Tensor, mask: Tensor | null): Tensor => (mask === null ? x : x.mul(mask));
 
+/** Options of `SimpleRNNCell`. */
 export type SimpleRNNCellOptions = CellOptions;
+/** All arguments of `SimpleRNNCell`, by name. */
 export type SimpleRNNCellArguments = CellArguments;
 
 /** activation(x · kernel + h · recurrentKernel + bias), which is both output and state. */
@@ -54,6 +57,7 @@ export function openForget(given: InitializerFunction, n: number): InitializerFu
   return (_: Shape, dtype: DType) => concat([given([n], dtype), ones()([n], dtype), given([2 * n], dtype)]);
 }
 
+/** Options of `LSTMCell`. */
 export interface LSTMCellOptions extends GatedCellOptions {
   /** Whether the forget gate's bias begins with 1; true by default. */
   readonly unitForgetBias?: boolean;
@@ -65,7 +69,9 @@ export type LSTMCellArguments = LSTMCellOptions & CellArguments;
 /** A cell with a long memory c beside its state h; gates in the order i, f, c, o. */
 export class LSTMCell extends Cell {
   declare static readonly fromConfig: FromConfig<LSTMCell>;
+  /** Of the gates. */
   declare readonly recurrentActivation: Activation;
+  /** Whether the forget gate's bias begins with 1. */
   declare readonly unitForgetBias: boolean;
 
   constructor(...args: [units: number | LSTMCellArguments, options?: LSTMCellOptions]) {
@@ -105,6 +111,7 @@ export class LSTMCell extends Cell {
   }
 }
 
+/** Options of `GRUCell`. */
 export interface GRUCellOptions extends GatedCellOptions {
   /** Whether the reset gate scales the state's product instead of the state; true by default. */
   readonly resetAfter?: boolean;
@@ -116,7 +123,9 @@ export type GRUCellArguments = GRUCellOptions & CellArguments;
 /** A gated cell with one state; gates in the order z (update), r (reset), h. */
 export class GRUCell extends Cell {
   declare static readonly fromConfig: FromConfig<GRUCell>;
+  /** Of the gates. */
   declare readonly recurrentActivation: Activation;
+  /** Whether the reset gate scales the state's product instead of the state. */
   declare readonly resetAfter: boolean;
 
   constructor(...args: [units: number | GRUCellArguments, options?: GRUCellOptions]) {

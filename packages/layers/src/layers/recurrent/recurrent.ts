@@ -30,6 +30,7 @@ export abstract class CellLayer extends RNN {
 
 /** A layer whose states are vectors. */
 abstract class UnitsLayer extends CellLayer {
+  /** A cell, or several that are stacked. */
   declare readonly cell: SimpleRNNCell | LSTMCell | GRUCell;
   declare readonly activation: Activation;
   declare readonly useBias: boolean;
@@ -43,6 +44,7 @@ abstract class UnitsLayer extends CellLayer {
 
 /** A layer whose cell has a kernel that runs all steps. */
 abstract class FusedLayer extends UnitsLayer {
+  /** A cell, or several that are stacked. */
   declare readonly cell: LSTMCell | GRUCell;
 
   /** All steps in one kernel. */
@@ -68,6 +70,7 @@ export function ofCell<T extends LayerOptions>(
   return { ...Object.fromEntries(Object.entries(options).filter(own)), name } as T;
 }
 
+/** Options of `SimpleRNN`. */
 export type SimpleRNNOptions = RNNOptions & SimpleRNNCellOptions;
 /** All arguments of `SimpleRNN`, by name. */
 export type SimpleRNNArguments = RNNOptions & SimpleRNNCellArguments;
@@ -86,6 +89,7 @@ export class SimpleRNN extends UnitsLayer {
   }
 }
 
+/** Options of `LSTM`. */
 export type LSTMOptions = RNNOptions & LSTMCellOptions;
 /** All arguments of `LSTM`, by name. */
 export type LSTMArguments = RNNOptions & LSTMCellArguments;
@@ -94,7 +98,9 @@ export type LSTMArguments = RNNOptions & LSTMCellArguments;
 export class LSTM extends FusedLayer {
   declare static readonly fromConfig: FromConfig<LSTM>;
   declare readonly cell: LSTMCell;
+  /** Of the gates. */
   declare readonly recurrentActivation: Activation;
+  /** Whether the forget gate's bias begins with 1. */
   declare readonly unitForgetBias: boolean;
 
   constructor(...args: [units: number | LSTMArguments, options?: LSTMOptions]) {
@@ -108,6 +114,7 @@ export class LSTM extends FusedLayer {
   }
 }
 
+/** Options of `GRU`. */
 export type GRUOptions = RNNOptions & GRUCellOptions;
 /** All arguments of `GRU`, by name. */
 export type GRUArguments = RNNOptions & GRUCellArguments;
@@ -116,7 +123,9 @@ export type GRUArguments = RNNOptions & GRUCellArguments;
 export class GRU extends FusedLayer {
   declare static readonly fromConfig: FromConfig<GRU>;
   declare readonly cell: GRUCell;
+  /** Of the gates. */
   declare readonly recurrentActivation: Activation;
+  /** Whether the reset gate scales the state's product instead of the state. */
   declare readonly resetAfter: boolean;
 
   constructor(...args: [units: number | GRUArguments, options?: GRUOptions]) {

@@ -68,6 +68,7 @@ import {
 } from './cell.ts';
 import { nestedStates, StackedRNNCells } from './stacked-cells.ts';
 
+/** What all recurrent layers take. */
 export interface RNNOptions extends LayerOptions {
   /** Whether all steps' outputs are given, [batch, time, units], instead of the last; false by default. */
   readonly returnSequences?: boolean;
@@ -99,12 +100,19 @@ export interface RNNArguments extends RNNOptions {
  */
 export class RNN extends Layer {
   declare static readonly fromConfig: FromConfig<RNN>;
+  /** A cell, or several that are stacked. */
   readonly cell: RecurrentCell;
+  /** Whether all steps' outputs are given, [batch, time, units], instead of the last. */
   declare readonly returnSequences: boolean;
+  /** Whether the result is a list [output, ...states after the last step], of stacked cells those of each. */
   declare readonly returnState: boolean;
+  /** Whether the sequence is run from its end, and the outputs come in that order. */
   declare readonly goBackwards: boolean;
+  /** Whether a call begins with the states that the last one ended with. See `resetStates`. */
   declare readonly stateful: boolean;
+  /** Whether the output of a masked step is zeros instead of that of the step before. */
   declare readonly zeroOutputForMask: boolean;
+  /** Of Keras, with the same numbers: whether the loop is written out. Here graphs are compiled either way, so it has no effect. */
   declare readonly unroll: boolean;
   /** @internal */
   declare readonly activityRegularizer: RegularizerFunction | null;
@@ -218,13 +226,28 @@ export class RNN extends Layer {
   }
 
   /** The states before the first step, zeros [batchSize, units] of each. @throws InvalidArgumentError for what is no batch size */
-  getInitialState(batchSize: number | { readonly batchSize: number }): Tensor[];
+  getInitialState(
+    batchSize:
+      | number
+      | {
+          /** How many examples the states are for. */
+          readonly batchSize: number;
+        },
+  ): Tensor[];
   getInitialState(batchSize: number): Tensor[] {
     return initialStates(this, this.cell, batchSize);
   }
 
   /** Forgets the states of a stateful layer, or sets them. Traced functions go on from there. */
-  resetStates(states?: readonly Tensor[] | null | { readonly states?: readonly Tensor[] | null }): void;
+  resetStates(
+    states?:
+      | readonly Tensor[]
+      | null
+      | {
+          /** The new states, one tensor [batch, units] for each; zeros by default. */
+          readonly states?: readonly Tensor[] | null;
+        },
+  ): void;
   resetStates(states: readonly Tensor[] | null = null): void {
     if (states !== null) {
       if (checkList(states, 'states', this.name).some((s) => !(s instanceof Tensor)))

@@ -34,12 +34,14 @@ import {
 
 /** All arguments of `StackedRNNCells`, by name. */
 export interface StackedRNNCellsArguments extends LayerOptions {
+  /** The cells, from that of the input to that of the output. */
   readonly cells: readonly RecurrentCell[];
 }
 
 /** Cells one after the other, each step through all of them. Its states are those of the first cell, then the second's, … */
 export class StackedRNNCells extends Layer {
   declare static readonly fromConfig: FromConfig<StackedRNNCells>;
+  /** The cells, from that of the input to that of the output. */
   declare readonly cells: readonly RecurrentCell[];
 
   constructor(...args: [cells: readonly RecurrentCell[] | StackedRNNCellsArguments, options?: LayerOptions]) {
@@ -52,7 +54,14 @@ export class StackedRNNCells extends Layer {
     return outputSize(this.cells.at(-1) as RecurrentCell);
   }
   /** The states of all cells before the first step, zeros. @throws InvalidArgumentError for what is no batch size */
-  getInitialState(batchSize: number | { readonly batchSize: number }): Tensor[];
+  getInitialState(
+    batchSize:
+      | number
+      | {
+          /** How many examples the states are for. */
+          readonly batchSize: number;
+        },
+  ): Tensor[];
   getInitialState(batchSize: number): Tensor[] {
     return initialStates(this, this, batchSize);
   }

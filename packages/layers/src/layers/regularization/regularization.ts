@@ -29,6 +29,7 @@ import { RandomSource } from '../random-source.ts';
 import { axesText, type DataFormat, dataFormat, firstAxisOf, type Rank } from '../spatial.ts';
 import { layerOptions } from '../weights.ts';
 
+/** Options of `GaussianNoise` and `GaussianDropout`. */
 export interface NoiseOptions extends LayerOptions {
   /** The layer then draws the same numbers in every run, whatever else draws; the global seed decides by default. */
   readonly seed?: number | null;
@@ -36,6 +37,7 @@ export interface NoiseOptions extends LayerOptions {
 
 /** What these layers share: numbers of their own when they have a seed. */
 abstract class Noise extends Layer {
+  /** The layer then draws the same numbers in every run, whatever else draws. */
   declare readonly seed: number | null;
   readonly #source: RandomSource;
 
@@ -67,6 +69,7 @@ abstract class Noise extends Layer {
   }
 }
 
+/** Options of `Dropout` and `AlphaDropout`. */
 export interface DropoutOptions extends NoiseOptions {
   /** Dimensions of 1 are dropped or kept as a whole; `null` is the input's own size. */
   readonly noiseShape?: PartialShape | null;
@@ -74,14 +77,16 @@ export interface DropoutOptions extends NoiseOptions {
 
 /** All arguments of `Dropout`, by name. */
 export interface DropoutArguments extends DropoutOptions {
-  /** From 0 to 1. */
+  /** The share of the elements that is dropped in training, from 0 to 1. */
   readonly rate: number;
 }
 
 /** In training, puts a share `rate` of the elements to 0 and scales the others by 1 / (1 − rate). */
 export class Dropout extends Noise {
   declare static readonly fromConfig: FromConfig<Dropout>;
+  /** The share of the elements that is dropped in training, from 0 to 1. */
   declare readonly rate: number;
+  /** Dimensions of 1 are dropped or kept as a whole; `null` is the input's own size. */
   declare readonly noiseShape: PartialShape | null;
 
   constructor(...args: [rate: number | DropoutArguments, options?: DropoutOptions]) {
@@ -107,15 +112,18 @@ function noiseOf(layer: Layer, given: PartialShape | null, shape: Shape): Shape 
   return toShape(given.map((d, i) => d ?? own[i]));
 }
 
+/** Options of `SpatialDropout1D`. */
 export interface SpatialDropout1DOptions extends NoiseOptions {}
+/** Options of `SpatialDropout2D`. */
 export interface SpatialDropout2DOptions extends NoiseOptions {
-  /** `channelsLast` by default. */
+  /** Where the channels are: `channelsLast` by default. */
   readonly dataFormat?: DataFormat | null;
 }
+/** Options of `SpatialDropout3D`. */
 export interface SpatialDropout3DOptions extends SpatialDropout2DOptions {}
 
 interface RateArgument {
-  /** From 0 to 1. */
+  /** The share of the channels that is dropped in training, from 0 to 1. */
   readonly rate: number;
 }
 /** All arguments of `SpatialDropout1D`, by name. */
@@ -186,6 +194,7 @@ export interface GaussianNoiseArguments extends NoiseOptions {
 /** In training, adds normally distributed noise of mean 0. */
 export class GaussianNoise extends Noise {
   declare static readonly fromConfig: FromConfig<GaussianNoise>;
+  /** The standard deviation of the noise. */
   declare readonly stddev: number;
 
   constructor(...args: [stddev: number | GaussianNoiseArguments, options?: NoiseOptions]) {
@@ -203,13 +212,14 @@ export class GaussianNoise extends Noise {
 
 /** All arguments of `GaussianDropout`, by name. */
 export interface GaussianDropoutArguments extends NoiseOptions {
-  /** From 0 up to 1. */
+  /** The share of a Dropout with as much noise: the deviation is √(rate / (1 − rate)). From 0 up to 1. */
   readonly rate: number;
 }
 
 /** In training, multiplies by normally distributed noise of mean 1 and the variance that Dropout of that rate would have. */
 export class GaussianDropout extends Noise {
   declare static readonly fromConfig: FromConfig<GaussianDropout>;
+  /** The share of a Dropout with as much noise: the deviation is √(rate / (1 − rate)). From 0 up to 1. */
   declare readonly rate: number;
 
   constructor(...args: [rate: number | GaussianDropoutArguments, options?: NoiseOptions]) {
@@ -229,7 +239,7 @@ export class GaussianDropout extends Noise {
 
 /** All arguments of `AlphaDropout`, by name. */
 export interface AlphaDropoutArguments extends DropoutOptions {
-  /** From 0 to 1. */
+  /** The share of the elements that is dropped in training, from 0 to 1. */
   readonly rate: number;
 }
 
@@ -242,7 +252,9 @@ const DROPPED = -1.6732632423543772 * 1.0507009873554805;
  */
 export class AlphaDropout extends Noise {
   declare static readonly fromConfig: FromConfig<AlphaDropout>;
+  /** The share of the elements that is dropped in training, from 0 to 1. */
   declare readonly rate: number;
+  /** Dimensions of 1 are dropped or kept as a whole; `null` is the input's own size. */
   declare readonly noiseShape: PartialShape | null;
 
   constructor(...args: [rate: number | AlphaDropoutArguments, options?: DropoutOptions]) {
@@ -261,6 +273,7 @@ export class AlphaDropout extends Noise {
   }
 }
 
+/** Options of `ActivityRegularization`. */
 export interface ActivityRegularizationOptions extends LayerOptions {
   /** Factor of the sum of magnitudes; 0 by default. */
   readonly l1?: number;
@@ -271,7 +284,9 @@ export interface ActivityRegularizationOptions extends LayerOptions {
 /** Passes its input on, and adds a penalty on it to the losses, per example. */
 export class ActivityRegularization extends Layer {
   declare static readonly fromConfig: FromConfig<ActivityRegularization>;
+  /** Factor of the sum of magnitudes. */
   declare readonly l1: number;
+  /** Factor of the sum of squares. */
   declare readonly l2: number;
   /** @internal */
   override readonly activityRegularizer: RegularizerFunction;

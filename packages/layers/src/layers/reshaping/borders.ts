@@ -127,8 +127,9 @@ abstract class UpSampling extends SpatialLayer {
   }
 }
 
+/** Options of `ZeroPadding1D`. */
 export interface ZeroPadding1DOptions extends SpatialOptions {
-  /** 1 by default. */
+  /** How many steps of zeros are added at both ends, or [before, behind]; 1 by default. */
   readonly padding?: Margin1D;
 }
 
@@ -140,8 +141,9 @@ export class ZeroPadding1D extends ZeroPadding {
   }
 }
 
+/** Options of `ZeroPadding2D`. */
 export interface ZeroPadding2DOptions extends SpatialOptions {
-  /** 1 by default. */
+  /** How many zeros are added on all sides, [height, width], or [[top, bottom], [left, right]]; 1 by default. */
   readonly padding?: Margin2D;
 }
 
@@ -153,8 +155,9 @@ export class ZeroPadding2D extends ZeroPadding {
   }
 }
 
+/** Options of `ZeroPadding3D`. */
 export interface ZeroPadding3DOptions extends SpatialOptions {
-  /** 1 by default. */
+  /** How many zeros are added on all sides, one number for each axis, or a pair [before, behind] for each; 1 by default. */
   readonly padding?: Margin3D;
 }
 
@@ -166,8 +169,9 @@ export class ZeroPadding3D extends ZeroPadding {
   }
 }
 
+/** Options of `Cropping1D`. */
 export interface Cropping1DOptions extends LayerOptions {
-  /** 1 by default. */
+  /** How many steps are cut off at both ends, or [before, behind]; 1 by default. */
   readonly cropping?: Margin1D;
 }
 
@@ -179,8 +183,9 @@ export class Cropping1D extends Cropping {
   }
 }
 
+/** Options of `Cropping2D`. */
 export interface Cropping2DOptions extends SpatialOptions {
-  /** 0 by default. */
+  /** How much is cut off on all sides, [height, width], or [[top, bottom], [left, right]]; 0 by default. */
   readonly cropping?: Margin2D;
 }
 
@@ -192,8 +197,9 @@ export class Cropping2D extends Cropping {
   }
 }
 
+/** Options of `Cropping3D`. */
 export interface Cropping3DOptions extends SpatialOptions {
-  /** 1 by default. */
+  /** How much is cut off on all sides, one number for each axis, or a pair [before, behind] for each; 1 by default. */
   readonly cropping?: Margin3D;
 }
 
@@ -205,14 +211,16 @@ export class Cropping3D extends Cropping {
   }
 }
 
+/** Options of `UpSampling1D`. */
 export interface UpSampling1DOptions extends LayerOptions {
-  /** 2 by default. */
+  /** How often each step is repeated; 2 by default. */
   readonly size?: number;
 }
 
 /** Repeats the steps of sequences: [batch, steps, features] becomes [batch, steps · size, features]. */
 export class UpSampling1D extends UpSampling {
   declare static readonly fromConfig: FromConfig<UpSampling1D>;
+  /** How often each step is repeated. */
   declare readonly size: number;
 
   constructor(...args: [size?: number | null | UpSampling1DOptions, options?: UpSampling1DOptions]) {
@@ -223,18 +231,22 @@ export class UpSampling1D extends UpSampling {
   }
 }
 
+/** Options of `UpSampling2D`. */
 export interface UpSampling2DOptions extends SpatialOptions {
-  /** 2 by default. */
+  /** By how much height and width grow: one factor, or one for each; 2 by default. */
   readonly size?: Size2D;
-  /** `nearest` by default: pixels are repeated. */
+  /** How new pixels are found: `nearest`, the default, repeats those that there are. */
   readonly interpolation?: UpSamplingInterpolation;
 }
+/** How `UpSampling2D` finds new pixels. */
 export type UpSamplingInterpolation = 'nearest' | 'bilinear' | 'bicubic' | 'lanczos3' | 'lanczos5';
 
 /** Enlarges images: [batch, h, w, c] becomes [batch, h · size, w · size, c]. */
 export class UpSampling2D extends UpSampling {
   declare static readonly fromConfig: FromConfig<UpSampling2D>;
+  /** By how much height and width grow: one factor, or one for each. */
   declare readonly size: readonly number[];
+  /** How new pixels are found: `nearest` repeats those that there are. */
   declare readonly interpolation: UpSamplingInterpolation;
 
   constructor(...args: [size?: Size2D | null | UpSampling2DOptions, options?: UpSampling2DOptions]) {
@@ -255,14 +267,16 @@ export class UpSampling2D extends UpSampling {
   }
 }
 
+/** Options of `UpSampling3D`. */
 export interface UpSampling3DOptions extends SpatialOptions {
-  /** 2 by default. */
+  /** How often places are repeated along each axis: one factor, or three; 2 by default. */
   readonly size?: Size3D;
 }
 
 /** Repeats voxels: [batch, d, h, w, c] becomes [batch, d · size, h · size, w · size, c]. */
 export class UpSampling3D extends UpSampling {
   declare static readonly fromConfig: FromConfig<UpSampling3D>;
+  /** How often places are repeated along each axis: one factor, or three. */
   declare readonly size: readonly number[];
 
   constructor(...args: [size?: Size3D | null | UpSampling3DOptions, options?: UpSampling3DOptions]) {

@@ -43,14 +43,16 @@ function checkBatch(layer: Layer, shape: PartialShape): void {
   if (checkOne(layer, shape).length === 0) fail(layer, 'expects input with a batch axis, got a scalar');
 }
 
+/** Options of `Flatten`. */
 export interface FlattenOptions extends LayerOptions {
-  /** `channelsLast` by default; `channelsFirst` moves the channels behind the rest before. */
+  /** Where the channels are: `channelsLast` by default; `channelsFirst` moves the channels behind the rest before. */
   readonly dataFormat?: DataFormat | null;
 }
 
 /** Each example as one vector: [batch, a, b, …] becomes [batch, a · b · …]. Shares the memory of its input where nothing moves. */
 export class Flatten extends Layer {
   declare static readonly fromConfig: FromConfig<Flatten>;
+  /** Where the channels are: `channelsLast`; `channelsFirst` moves the channels behind the rest before. */
   declare readonly dataFormat: DataFormat;
 
   constructor(...args: [dataFormat?: DataFormat | null | FlattenOptions, options?: FlattenOptions]) {
@@ -80,6 +82,7 @@ export interface ReshapeArguments extends LayerOptions {
 /** Each example in another shape of the same size; one dimension may be -1, which is found from the rest. */
 export class Reshape extends Layer {
   declare static readonly fromConfig: FromConfig<Reshape>;
+  /** Without the batch; one dimension may be -1. */
   declare readonly targetShape: Shape;
 
   /** @param targetShape without the batch: `new Reshape([7, 7, -1])`. */
@@ -109,12 +112,14 @@ export class Reshape extends Layer {
 
 /** All arguments of `Permute`, by name. */
 export interface PermuteArguments extends LayerOptions {
+  /** For each axis of the result, which one of the example it is, counted from 1, as the batch is 0: [2, 1] swaps two. */
   readonly dims: readonly number[];
 }
 
 /** The axes of each example in another order, counted from 1: `new Permute([2, 1])` makes [batch, b, a] of [batch, a, b]. */
 export class Permute extends Layer {
   declare static readonly fromConfig: FromConfig<Permute>;
+  /** For each axis of the result, which one of the example it is, counted from 1, as the batch is 0: [2, 1] swaps two. */
   declare readonly dims: readonly number[];
 
   constructor(...args: [dims: readonly number[] | PermuteArguments, options?: LayerOptions]) {
@@ -138,12 +143,14 @@ export class Permute extends Layer {
 
 /** All arguments of `RepeatVector`, by name. */
 export interface RepeatVectorArguments extends LayerOptions {
+  /** How many times the vector is repeated. */
   readonly n: number;
 }
 
 /** Each example n times: [batch, features] becomes [batch, n, features]. */
 export class RepeatVector extends Layer {
   declare static readonly fromConfig: FromConfig<RepeatVector>;
+  /** How many times the vector is repeated. */
   declare readonly n: number;
 
   constructor(...args: [n: number | RepeatVectorArguments, options?: LayerOptions]) {

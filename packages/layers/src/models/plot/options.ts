@@ -4,6 +4,7 @@ import { checkFlag, checkNumber, checkOneOf, type OptionNames } from '@eagre/cor
 /** From top to bottom, from left to right, and the other way round. */
 export type Direction = 'TB' | 'LR' | 'BT' | 'RL';
 
+/** Options of `modelToDot`: what a drawing of a model shows. */
 export interface DrawOptions {
   /** The shapes of inputs and outputs. */
   readonly showShapes?: boolean;

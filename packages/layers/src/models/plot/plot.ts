@@ -7,6 +7,7 @@ import { drawingOf } from './boxes.ts';
 import { dotOf } from './dot.ts';
 import { type DrawOptions, drawn, drawOptionNames } from './options.ts';
 
+/** Options of `plotModel`. */
 export interface PlotOptions extends DrawOptions {
   /** Where the picture is written, a name that ends in `.svg`; `'model.svg'` unless given, and nowhere if it is null. */
   readonly toFile?: string | null;

@@ -328,8 +328,11 @@ export interface LowRankUpdateOptions extends LinearOperatorHints {
 export class LinearOperatorLowRankUpdate extends LinearOperator {
   readonly baseOperator: LinearOperator;
   readonly u: Tensor;
+  /** V [..., n, k]. */
   readonly v: Tensor;
+  /** The diagonals D [..., k]. */
   readonly diagUpdate: Tensor | null;
+  /** Whether all of D is positive; known to be true without `diagUpdate`. */
   readonly isDiagUpdatePositive: boolean | null;
 
   constructor(baseOperator: LinearOperator, u: TensorLike, options?: LowRankUpdateOptions) {

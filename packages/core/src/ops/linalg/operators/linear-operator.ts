@@ -22,9 +22,13 @@ import { singularValues } from '../svd.ts';
 
 /** What is known of a linear operator; nothing is checked unless `assert…` is called. */
 export interface LinearOperatorHints {
+  /** Whether it has an inverse; not known unless given. */
   readonly isNonSingular?: boolean;
+  /** Whether it equals its conjugated transpose; not known unless given. */
   readonly isSelfAdjoint?: boolean;
+  /** Whether xᴴ·A·x has a positive real part for all x but 0; not known unless given. */
   readonly isPositiveDefinite?: boolean;
+  /** Whether its matrices have as many rows as columns; unless given, the shape tells. */
   readonly isSquare?: boolean;
   /** snake_case of the class unless given. */
   readonly name?: string;
@@ -59,9 +63,13 @@ export function hintsOf<O extends LinearOperatorHints>(
 /** A linear map of vectors, or a batch of them: `matmul`, `solve`, determinants and more, without the matrix where it has a form. */
 export abstract class LinearOperator extends Module {
   readonly dtype: DType;
+  /** Whether it has an inverse. */
   readonly isNonSingular: boolean | null;
+  /** Whether it equals its conjugated transpose. */
   readonly isSelfAdjoint: boolean | null;
+  /** Whether xᴴ·A·x has a positive real part for all x but 0. */
   readonly isPositiveDefinite: boolean | null;
+  /** Whether its matrices have as many rows as columns. */
   readonly isSquare: boolean | null;
 
   /** @throws InvalidArgumentError without a dtype: operators give it, programs make one of these */
@@ -210,7 +218,13 @@ export abstract class LinearOperator extends Module {
     return this._matmul(this.#argument(x, adjointArg, adjoint, 'matmul'), adjoint);
   }
   /** The products of the matrices and vectors [..., n]. */
-  matvec(x: TensorLike, options: { readonly adjoint?: boolean } = {}): Tensor {
+  matvec(
+    x: TensorLike,
+    options: {
+      /** Whether the adjoint of the operator is meant; false by default. */
+      readonly adjoint?: boolean;
+    } = {},
+  ): Tensor {
     return this.matmul(this.#vectors(x, 'matvec'), options).squeeze(-1);
   }
   /**
@@ -232,7 +246,13 @@ export abstract class LinearOperator extends Module {
     return this._solve(this.#argument(rhs, adjointArg, !adjoint, 'solve'), adjoint);
   }
   /** The solutions of systems of equations, of right sides [..., n]. */
-  solvevec(rhs: TensorLike, options: { readonly adjoint?: boolean } = {}): Tensor {
+  solvevec(
+    rhs: TensorLike,
+    options: {
+      /** Whether the adjoint of the operator is meant; false by default. */
+      readonly adjoint?: boolean;
+    } = {},
+  ): Tensor {
     return this.solve(this.#vectors(rhs, 'solvevec'), options).squeeze(-1);
   }
   /** The operator whose matrices are the adjoints of these. */

@@ -97,8 +97,9 @@ function shapeIn(shape: unknown, op: string): readonly number[] {
 }
 /** Options of operators that are made of nothing but a size. */
 export interface SizedOptions extends LinearOperatorHints {
+  /** How many such operators there are, along each axis of a batch: [] by default, which is one. */
   readonly batchShape?: readonly number[];
-  /** float32 by default. */
+  /** Of the matrices; float32 by default. */
   readonly dtype?: DType;
 }
 
