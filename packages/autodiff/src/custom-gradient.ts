@@ -79,9 +79,11 @@ export const customGradient: {
     fn: (...args: { [K in keyof A]: Tensor }) => CustomResultWithVariables<R>,
   ): (...args: A) => Values<R>;
   <A extends readonly TensorLike[], R extends Tensor | readonly Tensor[]>(options: {
+    /** The function; it gives its result and the gradient of that. */
     readonly fn: (...args: { [K in keyof A]: Tensor }) => CustomResult<R>;
   }): (...args: A) => Values<R>;
   <A extends readonly TensorLike[], R extends Tensor | readonly Tensor[]>(options: {
+    /** The function, by TensorFlow's name of the argument. */
     readonly f: (...args: { [K in keyof A]: Tensor }) => CustomResult<R>;
   }): (...args: A) => Values<R>;
 } = defineFunction<

@@ -49,7 +49,10 @@ function one(args: readonly TensorLike[], name: string): readonly TensorLike[] {
  */
 export const gradientsFunction: {
   <A extends readonly TensorLike[]>(fn: Fn<A>): (...args: A) => Tensor[];
-  <A extends readonly TensorLike[]>(options: { readonly fn: Fn<A> }): (...args: A) => Tensor[];
+  <A extends readonly TensorLike[]>(options: {
+    /** A function of tensors that gives a tensor. */
+    readonly fn: Fn<A>;
+  }): (...args: A) => Tensor[];
 } = define(
   'gradientsFunction',
   (fn) =>
@@ -63,6 +66,7 @@ export const valueAndGradientsFunction: {
     fn: (...args: A) => R,
   ): (...args: A) => [value: R, gradients: Tensor[]];
   <A extends readonly TensorLike[], R extends Tensor | readonly Tensor[]>(options: {
+    /** A function of tensors that gives a tensor. */
     readonly fn: (...args: A) => R;
   }): (...args: A) => [value: R, gradients: Tensor[]];
 } = define(
@@ -112,6 +116,7 @@ export const implicitValueAndGradients: {
     fn: (...args: A) => Tensor,
   ): (...args: A) => [value: Tensor, gradients: GradientPair[]];
   <A extends readonly unknown[]>(options: {
+    /** A function that reads variables and gives a tensor. */
     readonly fn: (...args: A) => Tensor;
   }): (...args: A) => [value: Tensor, gradients: GradientPair[]];
 } = define(
@@ -125,6 +130,7 @@ export const implicitValueAndGradients: {
 export const implicitGradients: {
   <A extends readonly unknown[]>(fn: (...args: A) => Tensor): (...args: A) => GradientPair[];
   <A extends readonly unknown[]>(options: {
+    /** A function that reads variables and gives a tensor. */
     readonly fn: (...args: A) => Tensor;
   }): (...args: A) => GradientPair[];
 } = define(

@@ -55,9 +55,11 @@ const OP = 'recomputeGrad';
  */
 export const recomputeGrad: Recomputed & {
   <A extends readonly unknown[], R extends Results>(options: {
+    /** The function that is computed again when gradients are needed. */
     readonly fn: (...args: A) => R;
   }): (...args: A) => R;
   <A extends readonly unknown[], R extends Results>(options: {
+    /** The function, by TensorFlow's name of the argument. */
     readonly f: (...args: A) => R;
   }): (...args: A) => R;
 } = defineFunction<

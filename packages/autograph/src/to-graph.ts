@@ -52,7 +52,10 @@ const asWritten = defineFunction<NamedFunction<[func: AnyFunction], ['func'], un
 /** `doNotConvert`, around a function or as a decorator of a method. */
 export interface DoNotConvert {
   <F extends AnyFunction>(func: F, decorated?: ClassMethodDecoratorContext): F;
-  <F extends AnyFunction>(args: { readonly func: F }): F;
+  <F extends AnyFunction>(args: {
+    /** The function that stays as it is. */
+    readonly func: F;
+  }): F;
 }
 
 /**
@@ -89,7 +92,12 @@ export const toCode: NamedFunction<
 /** `toGraph`: another function of the same type. */
 export interface ToGraph {
   <F extends AnyFunction>(entity: F, options?: ToGraphOptions | null): F;
-  <F extends AnyFunction>(args: { readonly entity: F } & ToGraphOptions): F;
+  <F extends AnyFunction>(
+    args: {
+      /** The function that is converted. */
+      readonly entity: F;
+    } & ToGraphOptions,
+  ): F;
 }
 
 /**

@@ -128,6 +128,7 @@ function backward(
   });
 }
 
+/** The kernels of attention and its gradient. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   ScaledDotProductAttention: forward,
   ScaledDotProductAttentionGrad: backward,

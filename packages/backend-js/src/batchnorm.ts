@@ -69,6 +69,7 @@ function backward(
   numbers(doffset).set(sums);
 }
 
+/** The kernels of batch normalisation. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   FusedBatchNorm: ([x, scale, offset], outputs, attrs) =>
     forward(x, numbers(scale), numbers(offset), outputs, attrs.epsilon as number),

@@ -213,6 +213,7 @@ function filterGradientGroups(g: Geometry, x: NumberArray, dy: NumberArray, df: 
   });
 }
 
+/** The kernels of convolutions and their gradients. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   Conv2D: ([x, filter, bias], [y], attrs) => {
     const g = geometry(x, filter, y, attrs);

@@ -525,6 +525,7 @@ function matrixFunction(x: TensorRef, y: TensorRef, isPairs: boolean, which: num
   });
 }
 
+/** The kernels of eigenvalues. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   Eig: ([x], [e, v]) => eig(x, e, v),
   MatrixFunction: ([x], [y], attrs) =>

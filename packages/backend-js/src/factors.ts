@@ -306,6 +306,7 @@ function selfAdjointEig(x: TensorRef, e: TensorRef, v: TensorRef | undefined, co
   }
 }
 
+/** The kernels of factors of matrices. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   Cholesky: cholesky,
   LU: lu,

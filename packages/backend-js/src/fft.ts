@@ -229,4 +229,5 @@ const irfft: Kernel = ([x], [y]) => {
   }
 };
 
+/** The kernels of Fourier transforms. */
 export const kernels: Partial<Record<KernelName, Kernel>> = { FFT: fft, RFFT: rfft, IRFFT: irfft };

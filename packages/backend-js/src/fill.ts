@@ -23,6 +23,7 @@ function floats(out: Float32Array, start: number, delta: number): void {
   for (let i = 0; i < out.length; i++) out[i] = start + i * delta;
 }
 
+/** The kernels of one value everywhere. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   Fill: (_inputs, [y], attrs) => fill(y, attrs.value as number),
   Iota: (_inputs, [y], attrs) => iota(y, attrs.start as number, attrs.delta as number),

@@ -290,6 +290,7 @@ function nonzero(x: TensorRef, y: TensorRef): void {
   if (found !== y.shape[0]) throw new InternalError(`not ${y.shape[0]} elements differ from 0`, 'Nonzero');
 }
 
+/** The kernels of gathering and scattering. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   Gather: ([params, indices], [y], attrs) =>
     gather(params, indices, y, attrs.axis as number, attrs.batchDims as number),

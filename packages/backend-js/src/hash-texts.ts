@@ -12,6 +12,7 @@ import { bytesOf, view } from './view.ts';
 const word = (low: unknown, high: unknown): bigint =>
   (BigInt((high as number) >>> 0) << 32n) | BigInt((low as number) >>> 0);
 
+/** The kernels of hashes of texts. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   HashTexts: ([texts, places], [y], { hash: place, count, key0, key1, key2, key3 }) => {
     const name = textHashes[place as number];

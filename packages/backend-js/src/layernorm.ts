@@ -88,6 +88,7 @@ function backward({ dy, x, mean, rstd, gamma, dx, dgamma, dbeta }: NormGrad): vo
   if (dbeta !== undefined) numbers(dbeta).set(sums);
 }
 
+/** The kernels of layer normalisation. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   LayerNorm: ([x, ...more], [y, mean, rstd], attrs) =>
     forward({

@@ -46,4 +46,5 @@ function mapReduce(inputs: readonly TensorRef[], outputs: readonly TensorRef[], 
   });
 }
 
+/** The kernels of scalar programs whose results are reduced. */
 export const kernels: Partial<Record<KernelName, Kernel>> = { MapReduce: mapReduce };

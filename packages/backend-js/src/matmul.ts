@@ -195,6 +195,7 @@ function int64s(
   }
 }
 
+/** The kernels of products of matrices. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   MatMul: ([a, b, bias], [y], attrs) => {
     if (y.size === 0) return;

@@ -21,6 +21,7 @@ function moments(x: TensorRef, mean: TensorRef, variance: TensorRef, axes: reado
   }
 }
 
+/** The kernels of means and variances. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   Moments: ([x], [mean, variance], attrs) => moments(x, mean, variance, attrs.axes as readonly number[]),
 };

@@ -168,6 +168,7 @@ function concat(inputs: readonly TensorRef[], y: TensorRef, axis: number): void 
   if (start !== y.shape[axis]) throw new InternalError('the inputs do not fill the output', 'Concat');
 }
 
+/** The kernels of elements that change their places. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   Transpose: ([x], [y], attrs) => {
     const perm = list(attrs.perm);

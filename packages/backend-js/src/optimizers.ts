@@ -91,6 +91,7 @@ const adam: Kernel = (inputs, _outputs, attrs) => {
   });
 };
 
+/** The kernels of the steps of optimizers. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   ApplyGradientDescent: gradientDescent,
   ApplyMomentum: momentum,

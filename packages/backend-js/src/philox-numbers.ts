@@ -75,6 +75,7 @@ const fills: Readonly<Record<Kind, Fill>> = {
   },
 };
 
+/** The kernels of random numbers out of counters. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   PhiloxNumbers: ([source, parameters], [y], { kind }) => {
     const name = philoxKinds[kind as number];

@@ -128,6 +128,7 @@ function avgPoolGrad(dy: TensorRef, dx: TensorRef, attrs: KernelAttrs): void {
   numbers(dx).set(sums);
 }
 
+/** The kernels of pooling and its gradients. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   MaxPool: ([x], [y, argmax], attrs) => maxPool(x, y, argmax, attrs),
   MaxPoolGrad: ([dy, argmax], [dx]) => maxPoolGrad(dy, argmax, dx),

@@ -259,6 +259,7 @@ function randomUniformInt(y: TensorRef, attrs: KernelAttrs, from: Words): void {
   });
 }
 
+/** The kernels of random numbers. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   RandomUniform: (inputs, [y], attrs) => randomUniform(y, attrs, wordsOf(inputs, attrs)),
   RandomNormal: (inputs, [y], attrs) => randomNormal(y, attrs, wordsOf(inputs, attrs)),

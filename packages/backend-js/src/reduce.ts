@@ -201,6 +201,7 @@ const over =
   ([x], [y], attrs) =>
     reduce(x, y, list(attrs.axes));
 
+/** The kernels of reductions. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   Sum: over(sum),
   Mean: over(mean),

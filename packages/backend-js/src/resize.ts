@@ -65,6 +65,7 @@ function resizeAxis(
     }
 }
 
+/** The kernels of images of another size. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   ResizeBilinear: ([x], [y]) => resizeBilinear(x, y),
   ResizeAxis: ([x, spans, weights], [y], { transposed }) =>

@@ -219,6 +219,7 @@ function gruGrad(inputs: readonly TensorRef[], outputs: readonly TensorRef[]): v
   dBias.set(ofBias);
 }
 
+/** The kernels of recurrent networks. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   LSTM: lstm,
   LSTMGrad: lstmGrad,

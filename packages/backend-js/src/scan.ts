@@ -61,4 +61,5 @@ const over =
     });
   };
 
+/** The kernels of running sums and products. */
 export const kernels: Partial<Record<KernelName, Kernel>> = { CumSum: over(sum), CumProd: over(prod) };

@@ -92,6 +92,7 @@ function sparseCrossEntropy(
   });
 }
 
+/** The kernels of softmax and its gradient. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   Softmax: ([x], [y]) => softmax(x, y),
   LogSoftmax: ([x], [y]) => logSoftmax(x, y),

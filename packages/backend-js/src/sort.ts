@@ -42,6 +42,7 @@ function topK(x: TensorRef, values: TensorRef, indices: TensorRef, descending: b
   }
 }
 
+/** The kernels of order. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   TopK: ([x], [values, indices], attrs) => topK(x, values, indices, Boolean(attrs.descending)),
 };

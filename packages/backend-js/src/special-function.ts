@@ -22,6 +22,7 @@ const functions: Readonly<Record<Name, (a: number, b: number, c: number) => numb
   polygamma: polygammaOf,
 };
 
+/** The kernels of special functions of several arguments. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   SpecialFunction: (inputs, [y], attrs) => {
     const name = specialFunctions[attrs['function'] as number];

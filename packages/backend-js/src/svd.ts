@@ -201,6 +201,7 @@ function svd(x: TensorRef, s: TensorRef, u?: TensorRef, v?: TensorRef): void {
   }
 }
 
+/** The kernels of singular values. */
 export const kernels: Partial<Record<KernelName, Kernel>> = {
   Svd: ([x], [s, u, v], { complex }) => (complex === true ? complexSvd : svd)(x, s, u, v),
 };

@@ -95,6 +95,7 @@ function withBlocks(addon: RawAddon): Addon {
 
 /** What becomes of running a plan, beside the end and errors: `kStopped` and `kCancelled` in native/binding/runs.h. */
 export const STOPPED: number = -1;
+/** The other of both: the plan was cancelled. */
 export const CANCELLED: number = -2;
 
 /** The numbers of steps that call no kernel: `Control` in native/runtime/executor.h. */

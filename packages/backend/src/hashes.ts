@@ -466,6 +466,7 @@ export const remainder = (l: number, n: number): number => remainderOf(upper, l,
  * HashTexts has the numbers of these names (native/cpu/hash_texts.cc has the same list).
  */
 export type TextHash = 'farm' | 'murmur' | readonly [bigint, bigint];
+/** Names of hashes of texts, in the order of their numbers. */
 export const textHashes = ['farm', 'murmur', 'sip'] as const;
 
 /** The attributes of HashTexts that say which hash. */

@@ -208,6 +208,7 @@ export function forEachWord(stream: Philox, count: number, visit: (word: number,
     for (let k = 0; k < end; k++) visit(words[k] as number, i + k);
   }
 }
+/** Calls a function with so many integers of 64 bits, each with its number. */
 export function forEachLong(stream: Philox, count: number, visit: (pair: bigint, i: number) => void): void {
   for (let i = 0; i < count; i += 2) {
     const words = stream.next();

@@ -5,12 +5,17 @@ import { openBundle } from './bundle.ts';
 import type { Source } from './source.ts';
 import { latestCheckpoint } from './state.ts';
 
+type Listed = Source & {
+  /** The keys of all values. */
+  readonly keys: readonly string[];
+};
+
 /** Reads the values of a checkpoint by their names. */
 export class CheckpointReader {
-  readonly #source: Source & { readonly keys: readonly string[] };
+  readonly #source: Listed;
 
   /** @internal */
-  constructor(source: Source & { readonly keys: readonly string[] }) {
+  constructor(source: Listed) {
     this.#source = source;
   }
 

@@ -4,10 +4,12 @@ import type { Tensor } from '@eagre/core';
 export interface Source {
   /** Its path, without the endings of files. */
   readonly prefix: string;
+  /** Whether there is a value of that key. */
   has(key: string): boolean;
   /** What is stored under a key, without its values. @throws NotFoundError when there is nothing. */
   spec(key: string): { readonly dtype: string; readonly shape: readonly number[] };
   /** @throws DataLossError for damaged bytes. */
+  /** The value of a key. */
   read(key: string): Tensor;
   /** Reads values of Eagre's dtypes but string only to see that they are whole. @throws DataLossError that names one that is not. */
   verify(keys: readonly string[]): void;

@@ -183,7 +183,14 @@ export const assertGreaterEqual: Comparison = comparison('assertGreaterEqual', '
 export const assertNear: NamedFunction<
   [a: TensorLike, b: TensorLike],
   ['a|x', 'b|y'],
-  { rtol?: number; atol?: number; message?: string },
+  {
+    /** How far values may be apart, as a share of the second one; ten times the precision of the dtype by default. */
+    rtol?: number;
+    /** How far values may be apart; ten times the precision of the dtype by default. */
+    atol?: number;
+    /** What the error says before the values. */
+    message?: string;
+  },
   void
 > = defineFunction(
   'debugging.assertNear',

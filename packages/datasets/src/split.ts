@@ -15,8 +15,11 @@ interface SplitFunction {
     counts: C,
   ): { [I in keyof C]: Part<X, Y> };
   <X extends DTypeName, Y extends DTypeName, const C extends readonly number[]>(options: {
+    /** The inputs, one example in each row. */
     readonly x: NDArrayOf<X>;
+    /** The targets, in the same order. */
     readonly y: NDArrayOf<Y>;
+    /** How many examples each part gets. */
     readonly counts: C;
   }): { [I in keyof C]: Part<X, Y> };
 }

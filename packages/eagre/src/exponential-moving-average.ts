@@ -44,7 +44,10 @@ export class ExponentialMovingAverage {
     ...args: Arguments<
       [decay: TensorLike, numUpdates?: TensorLike | null],
       ['decay', 'numUpdates'],
-      { readonly name?: string }
+      {
+        /** Part of the names of the averages; the class's name by default. */
+        readonly name?: string;
+      }
     >
   ) {
     const {

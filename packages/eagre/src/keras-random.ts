@@ -32,7 +32,9 @@ type Random = typeof random;
 /** An integer, with which each call draws the same numbers, or a generator of seeds; other numbers at each call unless given. */
 type Seed = number | SeedGenerator | null;
 interface Drawn {
+  /** Of the numbers; `tf.keras.config.floatx()` by default. */
   readonly dtype?: DType;
+  /** An integer, with which each call draws the same numbers, or a generator of seeds; other numbers at each call by default. */
   readonly seed?: Seed;
 }
 
@@ -71,7 +73,12 @@ export const beta: NamedFunction<
 export const categorical: NamedFunction<
   [logits: TensorLike, numSamples: IntegerLike],
   ['logits', 'numSamples'],
-  { readonly dtype?: 'int32' | 'int64'; readonly seed?: Seed }
+  {
+    /** Of the classes; int32 by default. */
+    readonly dtype?: 'int32' | 'int64';
+    /** An integer, with which each call draws the same numbers, or a generator of seeds; other numbers at each call by default. */
+    readonly seed?: Seed;
+  }
 > = /* @__PURE__ */ defineFunction(
   'keras.random.categorical',
   { logits: kind.tensor, numSamples: kind.size },
@@ -101,7 +108,10 @@ export const gamma: NamedFunction<[shape: ShapeLike, alpha: TensorLike], ['shape
 export const shuffle: NamedFunction<
   [x: TensorLike, axis?: IntegerLike],
   ['x', 'axis'],
-  { readonly seed?: Seed }
+  {
+    /** An integer, with which each call makes the same order, or a generator of seeds; another order at each call by default. */
+    readonly seed?: Seed;
+  }
 > = /* @__PURE__ */ defineFunction(
   'keras.random.shuffle',
   { x: kind.tensor, axis: kind.axis },
@@ -119,11 +129,15 @@ export const shuffle: NamedFunction<
 );
 
 interface Normal extends Drawn {
+  /** The mean of the numbers; 0 by default. */
   readonly mean?: TensorLike;
+  /** The standard deviation; 1 by default. */
   readonly stddev?: TensorLike;
 }
 interface Uniform extends Drawn {
+  /** The least number; 0 by default. */
   readonly minval?: TensorLike;
+  /** All numbers are below; 1 by default. */
   readonly maxval?: TensorLike;
 }
 /** A function of `tf.random` whose numbers are of the dtype `tf.keras.config.floatx()` unless they are given another one. */
@@ -190,7 +204,12 @@ export const randint: NamedFunction<
 export const dropout: NamedFunction<
   [inputs: TensorLike, rate: number],
   ['inputs', 'rate'],
-  { readonly noiseShape?: readonly number[] | null; readonly seed?: Seed },
+  {
+    /** Dimensions of 1 are dropped or kept as a whole; the input's shape by default. */
+    readonly noiseShape?: readonly number[] | null;
+    /** An integer, with which each call drops the same, or a generator of seeds; something else at each call by default. */
+    readonly seed?: Seed;
+  },
   Tensor
 > = /* @__PURE__ */ defineFunction(
   'keras.random.dropout',

@@ -79,7 +79,12 @@ const families = (): readonly Family[] => [
  */
 export const customObjectScope: {
   <T>(objects: Objects, fn: () => T): T;
-  <T>(options: { readonly objects: Objects; readonly fn: () => T }): T;
+  <T>(options: {
+    /** Classes and functions by the names that files have for them. */
+    readonly objects: Objects;
+    /** What runs while the names hold. */
+    readonly fn: () => T;
+  }): T;
   (
     objects:
       | Objects

@@ -22,7 +22,12 @@ import { decodeTensorProto, encodeTensorProto, FormatError, type tensorflow } fr
 export const makeTensorProto: NamedFunction<
   [values: TensorLike],
   ['values'],
-  { readonly dtype?: DType; readonly shape?: readonly number[] },
+  {
+    /** Of the tensor; that of the values by default. */
+    readonly dtype?: DType;
+    /** Of the tensor; that of the values by default. */
+    readonly shape?: readonly number[];
+  },
   tensorflow.TensorProto
 > = /* @__PURE__ */ defineFunction(
   'makeTensorProto',

@@ -367,7 +367,10 @@ export type Jacobians = readonly Tensor[];
 export const computeGradient: NamedFunction<
   [f: (...x: Tensor[]) => Tensor, x: readonly TensorLike[]],
   ['f', 'x'],
-  { /** How far each element is moved to both sides; 1/1024 unless given. */ readonly delta?: number },
+  {
+    /** How far each element is moved to both sides; 1/1024 unless given. */
+    readonly delta?: number;
+  },
   readonly [theoretical: Jacobians, numerical: Jacobians]
 > = /* @__PURE__ */ defineFunction(
   'test.computeGradient',

@@ -10,8 +10,14 @@ const OP = 'io.writeGraph';
 /** What can be written as a GraphDef: a graph, a function with one, or the bytes. */
 export type WritableGraph =
   | Uint8Array
-  | { asGraphDef(): Uint8Array }
-  | { readonly graph: { asGraphDef(): Uint8Array } };
+  | {
+      /** Its definition, as bytes. */
+      asGraphDef(): Uint8Array;
+    }
+  | {
+      /** What is written. */
+      readonly graph: { asGraphDef(): Uint8Array };
+    };
 
 function bytesOf(graph: WritableGraph): Uint8Array {
   if (graph instanceof Uint8Array) return graph;

@@ -94,34 +94,40 @@ export const relu: ActivationFunction<ReluOptions> = define<ReluOptions>(
 export const relu6: ActivationFunction = simple('relu6', (x) => nn.relu6(x));
 
 /** x where it is positive, negativeSlope · x elsewhere; 0.2 unless given. */
-export const leakyRelu: ActivationFunction<{ readonly negativeSlope?: number }> = define<{
+export const leakyRelu: ActivationFunction<{
+  /** The slope below 0; 0.2 by default. */
+  readonly negativeSlope?: number;
+}> = define<{
   readonly negativeSlope?: number;
 }>('leakyRelu', { negativeSlope: true }, (x, { negativeSlope }) =>
   nn.leakyRelu(x, { alpha: negativeSlope ?? 0.2 }),
 );
 
 /** x where it is positive, alpha · (exp(x) − 1) elsewhere. Clevert et al., 2016. */
-export const elu: ActivationFunction<{ readonly alpha?: number }> = define<{ readonly alpha?: number }>(
-  'elu',
-  { alpha: true },
-  (x, { alpha }) => nn.elu(x, { alpha: alpha ?? 1 }),
+export const elu: ActivationFunction<{
+  /** Minus the limit at −∞; 1 by default. */
+  readonly alpha?: number;
+}> = define<{ readonly alpha?: number }>('elu', { alpha: true }, (x, { alpha }) =>
+  nn.elu(x, { alpha: alpha ?? 1 }),
 );
 
 /** max(x, 0) + min(0, alpha · (exp(x / alpha) − 1)). Barron, 2017. */
-export const celu: ActivationFunction<{ readonly alpha?: number }> = define<{ readonly alpha?: number }>(
-  'celu',
-  { alpha: true },
-  (x, { alpha = 1 }) => {
-    checkNumber(alpha, 'alpha', 'celu');
-    return x.maximum(0).add(x.minimum(0).div(alpha).expm1().mul(alpha));
-  },
-);
+export const celu: ActivationFunction<{
+  /** Minus the limit at −∞; 1 by default. */
+  readonly alpha?: number;
+}> = define<{ readonly alpha?: number }>('celu', { alpha: true }, (x, { alpha = 1 }) => {
+  checkNumber(alpha, 'alpha', 'celu');
+  return x.maximum(0).add(x.minimum(0).div(alpha).expm1().mul(alpha));
+});
 
 /** The scaled exponential linear unit, which keeps mean and variance. Klambauer et al., 2017. */
 export const selu: ActivationFunction = simple('selu', (x) => nn.selu(x));
 
 /** x · Φ(x), Φ being the normal distribution's; `approximate` computes it by tanh. Hendrycks and Gimpel, 2016. */
-export const gelu: ActivationFunction<{ readonly approximate?: boolean }> = define<{
+export const gelu: ActivationFunction<{
+  /** By tanh, as older models do it; false by default. */
+  readonly approximate?: boolean;
+}> = define<{
   readonly approximate?: boolean;
 }>('gelu', { approximate: true }, (x, { approximate }) => nn.gelu(x, { approximate: approximate ?? false }));
 
@@ -131,18 +137,17 @@ export const silu: ActivationFunction = simple('silu', (x) => nn.silu(x));
 export const swish: ActivationFunction = silu;
 
 /** The first half of an axis, times the sigmoid of the second half. Dauphin et al., 2017. */
-export const glu: ActivationFunction<{ readonly axis?: number }> = define<{ readonly axis?: number }>(
-  'glu',
-  { axis: true },
-  (x, { axis = -1 }) => {
-    const at = normalizeAxis(axis, x.rank);
-    const size = dims(x)[at];
-    if (differs(modDims(size, 2), 0))
-      throw new InvalidArgumentError(`needs an even size on axis ${axis}, got ${size}`, 'glu');
-    const [values, gates] = x.split(2, at) as [Tensor, Tensor];
-    return values.mul(nn.sigmoid(gates));
-  },
-);
+export const glu: ActivationFunction<{
+  /** The axis that is cut in two halves; the last by default. */
+  readonly axis?: number;
+}> = define<{ readonly axis?: number }>('glu', { axis: true }, (x, { axis = -1 }) => {
+  const at = normalizeAxis(axis, x.rank);
+  const size = dims(x)[at];
+  if (differs(modDims(size, 2), 0))
+    throw new InvalidArgumentError(`needs an even size on axis ${axis}, got ${size}`, 'glu');
+  const [values, gates] = x.split(2, at) as [Tensor, Tensor];
+  return values.mul(nn.sigmoid(gates));
+});
 
 /** 1 / (1 + exp(−x)). The result carries x along: cross-entropies of it compute from x. */
 export const sigmoid: ActivationFunction = simple('sigmoid', (x) => carryLogits(nn.sigmoid(x), x));
@@ -167,14 +172,20 @@ export const hardTanh: ActivationFunction = simple('hardTanh', (x) => x.clipByVa
 export const tanhShrink: ActivationFunction = simple('tanhShrink', (x) => x.sub(x.tanh()));
 
 /** x where |x| is above the threshold, 0.5 unless given; 0 elsewhere. */
-export const hardShrink: ActivationFunction<{ readonly threshold?: number }> = define<{
+export const hardShrink: ActivationFunction<{
+  /** Numbers that are no further from 0 become 0; 0.5 by default. */
+  readonly threshold?: number;
+}> = define<{
   readonly threshold?: number;
 }>('hardShrink', { threshold: true }, (x, { threshold: limit = 0.5 }) => {
   checkNumber(limit, 'threshold', 'hardShrink');
   return x.abs().greater(limit).where(x, 0);
 });
 /** x less the threshold, 0.5 unless given, toward 0; 0 where |x| is at most that. */
-export const softShrink: ActivationFunction<{ readonly threshold?: number }> = define<{
+export const softShrink: ActivationFunction<{
+  /** By how much numbers move towards 0; 0.5 by default. */
+  readonly threshold?: number;
+}> = define<{
   readonly threshold?: number;
 }>('softShrink', { threshold: true }, (x, { threshold: limit = 0.5 }) => {
   checkNumber(limit, 'threshold', 'softShrink');
@@ -201,14 +212,13 @@ export const sparsePlus: ActivationFunction = simple('sparsePlus', (x) =>
   x.lessEqual(-1).where(0, x.less(1).where(x.add(1).square().mul(0.25), x)),
 );
 /** (x + √(x² + b)) / 2; b is 4 unless given. Barron, 2021. */
-export const squareplus: ActivationFunction<{ readonly b?: number }> = define<{ readonly b?: number }>(
-  'squareplus',
-  { b: true },
-  (x, { b = 4 }) => {
-    checkNumber(b, 'b', 'squareplus', 0);
-    return x.add(x.square().add(b).sqrt()).mul(0.5);
-  },
-);
+export const squareplus: ActivationFunction<{
+  /** How round the bend at 0 is; 4 by default. */
+  readonly b?: number;
+}> = define<{ readonly b?: number }>('squareplus', { b: true }, (x, { b = 4 }) => {
+  checkNumber(b, 'b', 'squareplus', 0);
+  return x.add(x.square().add(b).sqrt()).mul(0.5);
+});
 /** x / (1 + |x|). */
 export const softsign: ActivationFunction = simple('softsign', (x) => nn.softsign(x));
 /** x · tanh(softplus(x)). Misra, 2019. */

@@ -36,11 +36,17 @@ export type CalibrationData = Iterable<string> | Iterable<TensorLike>;
 
 /** @internal What both have. */
 export abstract class CalibratedConfig extends QuantizationConfig {
+  /** Samples of what the model will see: texts, or numbers of tokens. */
   declare readonly dataset: CalibrationData | null;
+  /** Of texts; samples of numbers do without its help, but Keras wants one. */
   declare readonly tokenizer: TokenizerLike | ((text: string) => TensorLike) | null;
+  /** How many samples there are. */
   declare readonly numSamples: number;
+  /** How many numbers a sample has. */
   declare readonly sequenceLength: number;
+  /** How many weights along the inputs have a scale and a zero point together; -1 for all. */
   declare readonly groupSize: number;
+  /** Which layers. Files do not hold it. */
   declare readonly quantizationLayerStructure: QuantizationLayerStructure | null;
   abstract readonly weightBits: 2 | 3 | 4 | 8;
 

@@ -268,7 +268,10 @@ function toFront(axis: number, rank: number): { readonly there: number[]; readon
 export const packInt4: NamedFunction<
   [arr: TensorLike, axis?: number],
   ['arr', 'axis'],
-  { readonly dtype?: Packed },
+  {
+    /** Of the integers that are packed: int8 by default, or uint8. */
+    readonly dtype?: Packed;
+  },
   [packed: Tensor, packedShape: readonly number[], origLen: number]
 > = /* @__PURE__ */ defineFunction(
   'keras.quantizers.packInt4',
@@ -310,7 +313,10 @@ const packedSize = (x: Tensor, axis: number): number => {
 export const unpackInt4: NamedFunction<
   [packed: TensorLike, origLen: number, axis?: number],
   ['packed', 'origLen', 'axis'],
-  { readonly dtype?: Packed }
+  {
+    /** Of the integers that were packed: int8 by default, or uint8. */
+    readonly dtype?: Packed;
+  }
 > = /* @__PURE__ */ defineFunction(
   'keras.quantizers.unpackInt4',
   { packed: true, origLen: true, axis: true },
@@ -460,7 +466,13 @@ export class Quantizer extends KerasObject {
     super(...args);
   }
   /** The tensor as it is. */
-  override call(x: TensorLike, _options?: { readonly axis?: Axis | null }): unknown {
+  override call(
+    x: TensorLike,
+    _options?: {
+      /** Along which one scale is for all; that of the quantizer by default. */
+      readonly axis?: Axis | null;
+    },
+  ): unknown {
     return toTensor(x);
   }
   protected override invoke(x: TensorLike, options?: { readonly axis?: Axis | null }): unknown {

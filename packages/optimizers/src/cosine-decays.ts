@@ -6,6 +6,7 @@ import { Decay, named, number, positive } from './schedule.ts';
 
 /** Options of `CosineDecay`. */
 export interface CosineDecayOptions {
+  /** The learning rate at the first step. */
   readonly initialLearningRate: number;
   /** Steps of the decay, after the warm-up. */
   readonly decaySteps: number;
@@ -13,7 +14,9 @@ export interface CosineDecayOptions {
   readonly alpha?: number;
   /** Rises from the initial rate to this one in `warmupSteps` steps before it falls. */
   readonly warmupTarget?: number | null;
+  /** Steps of the rise to `warmupTarget`; 0 by default. */
   readonly warmupSteps?: number;
+  /** The schedule's name; that of its class by default. */
   readonly name?: string;
 }
 
@@ -23,10 +26,15 @@ export interface CosineDecayOptions {
  * Loshchilov and Hutter, "SGDR: Stochastic Gradient Descent with Warm Restarts", 2016.
  */
 export class CosineDecay extends Decay {
+  /** The learning rate at the first step. */
   declare readonly initialLearningRate: number;
+  /** Steps of the decay, after the warm-up. */
   declare readonly decaySteps: number;
+  /** The last learning rate as a fraction of the highest. */
   declare readonly alpha: number;
+  /** Rises from the initial rate to this one in `warmupSteps` steps before it falls. */
   declare readonly warmupTarget: number | null;
+  /** Steps of the rise to `warmupTarget`. */
   declare readonly warmupSteps: number;
 
   constructor(
@@ -56,6 +64,7 @@ export class CosineDecay extends Decay {
 
 /** Options of `CosineDecayRestarts`. */
 export interface CosineDecayRestartsOptions {
+  /** The learning rate at the first step. */
   readonly initialLearningRate: number;
   /** Steps of the first period. */
   readonly firstDecaySteps: number;
@@ -65,6 +74,7 @@ export interface CosineDecayRestartsOptions {
   readonly mMul?: number;
   /** The rate at the end of a period as a fraction of the initial one; 0 unless given. */
   readonly alpha?: number;
+  /** The schedule's name; `SGDRDecay` by default, as in Keras. */
   readonly name?: string;
 }
 
@@ -74,10 +84,15 @@ export interface CosineDecayRestartsOptions {
  * Loshchilov and Hutter, "SGDR: Stochastic Gradient Descent with Warm Restarts", 2016.
  */
 export class CosineDecayRestarts extends Decay {
+  /** The learning rate at the first step. */
   declare readonly initialLearningRate: number;
+  /** Steps of the first period. */
   declare readonly firstDecaySteps: number;
+  /** How much longer than the one before each period is, at least 1. */
   declare readonly tMul: number;
+  /** The rate at the beginning of a period as a fraction of that of the one before. */
   declare readonly mMul: number;
+  /** The rate at the end of a period as a fraction of the initial one. */
   declare readonly alpha: number;
 
   constructor(

@@ -19,19 +19,27 @@ import { checkNumber, Decay, named, number, positive } from './schedule.ts';
 
 /** All arguments of `ExponentialDecay` and `InverseTimeDecay`, by name. */
 export interface ExponentialDecayOptions {
+  /** The learning rate at the first step. */
   readonly initialLearningRate: number;
+  /** In how many steps the rate falls by one unit of `decayRate`. */
   readonly decaySteps: number;
+  /** How far the rate falls in `decaySteps` steps. */
   readonly decayRate: number;
   /** Falls at whole multiples of `decaySteps` only. */
   readonly staircase?: boolean;
+  /** The schedule's name; that of its class by default. */
   readonly name?: string;
 }
 
 /** What ExponentialDecay and InverseTimeDecay share: the quotient of step and `decaySteps`. */
 abstract class QuotientDecay extends Decay {
+  /** The learning rate at the first step. */
   declare readonly initialLearningRate: number;
+  /** In how many steps the rate falls by one unit of `decayRate`. */
   declare readonly decaySteps: number;
+  /** How far the rate falls in `decaySteps` steps. */
   declare readonly decayRate: number;
+  /** Falls at whole multiples of `decaySteps` only. */
   declare readonly staircase: boolean;
 
   constructor(
@@ -76,12 +84,15 @@ export interface PiecewiseConstantDecayOptions {
   readonly boundaries: readonly number[];
   /** One more than boundaries. */
   readonly values: readonly number[];
+  /** The schedule's name; that of its class by default. */
   readonly name?: string;
 }
 
 /** values[0] up to and including step boundaries[0], values[1] up to and including boundaries[1], …, at last the last one. */
 export class PiecewiseConstantDecay extends Decay {
+  /** Strictly increasing steps. */
   declare readonly boundaries: readonly number[];
+  /** One more than boundaries. */
   declare readonly values: readonly number[];
 
   constructor(
@@ -121,7 +132,9 @@ export class PiecewiseConstantDecay extends Decay {
 
 /** Options of `PolynomialDecay`. */
 export interface PolynomialDecayOptions {
+  /** The learning rate at the first step. */
   readonly initialLearningRate: number;
+  /** In how many steps the rate falls to `endLearningRate`. */
   readonly decaySteps: number;
   /** 0.0001 unless given. */
   readonly endLearningRate?: number;
@@ -129,15 +142,21 @@ export interface PolynomialDecayOptions {
   readonly power?: number;
   /** Starts anew, each time stretched to the next multiple of `decaySteps`, instead of staying at the end. */
   readonly cycle?: boolean;
+  /** The schedule's name; that of its class by default. */
   readonly name?: string;
 }
 
 /** (initial − end) · (1 − step / decaySteps)^power + end, for steps up to `decaySteps`; then the end. */
 export class PolynomialDecay extends Decay {
+  /** The learning rate at the first step. */
   declare readonly initialLearningRate: number;
+  /** In how many steps the rate falls to `endLearningRate`. */
   declare readonly decaySteps: number;
+  /** The learning rate at the end. */
   declare readonly endLearningRate: number;
+  /** The exponent of what is left of the steps; 1 is a straight line. */
   declare readonly power: number;
+  /** Starts anew, each time stretched to the next multiple of `decaySteps`, instead of staying at the end. */
   declare readonly cycle: boolean;
 
   constructor(

@@ -80,8 +80,11 @@ import { runUpdateKernel, type UpdateAttrs } from './update-kernel.ts';
 const ACCUMULATOR = 'gradient_accumulator';
 
 interface OwnVariable {
+  /** Of the variable; float32 by default. */
   readonly dtype?: DType;
+  /** Part of the variable's name in files. */
   readonly name?: string;
+  /** The value of all elements at first; 0 by default. */
   readonly initial?: number;
 }
 

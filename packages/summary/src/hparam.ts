@@ -96,7 +96,9 @@ interface HParamArguments<D> extends Texts {
 export class HParam<D extends RealInterval | Discrete | undefined = RealInterval | Discrete | undefined> {
   readonly name: string;
   readonly domain: D;
+  /** What people read instead of the name. */
   readonly displayName: string | undefined;
+  /** Markdown. */
   readonly description: string | undefined;
 
   /**
@@ -143,10 +145,15 @@ interface MetricArguments extends MetricOptions {
 
 /** A metric of an experiment: the tag of a scalar summary. */
 export class Metric {
+  /** The tag of the summaries that hold the metric. */
   readonly tag: string;
+  /** The folder below that of the trial in which the summaries are: `validation`. */
   readonly group: string | undefined;
+  /** What people read instead of the name. */
   readonly displayName: string | undefined;
+  /** Markdown. */
   readonly description: string | undefined;
+  /** Whether the metric is measured in training or in validation. */
   readonly datasetType: 'training' | 'validation' | undefined;
 
   constructor(...args: Arguments<[tag: string], ['tag'], MetricOptions>) {

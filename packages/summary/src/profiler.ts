@@ -236,7 +236,12 @@ export class Trace implements Disposable {
   #open = true;
 
   constructor(name: string, metadata?: Metadata | null);
-  constructor(options: { readonly name: string } & Metadata);
+  constructor(
+    options: {
+      /** What the stretch of time is called. */
+      readonly name: string;
+    } & Metadata,
+  );
   constructor(...args: readonly unknown[]) {
     const { name, ...metadata } = argumentsOf<TraceArguments>(Trace, new.target, args);
     checkText(name, 'name', 'Trace');

@@ -145,9 +145,27 @@ export function noStep(what: string): InvalidArgumentError {
  */
 export const recordIf: {
   <T>(condition: RecordCondition, fn: () => T): T;
-  <T>(condition: RecordCondition, options: { readonly fn: () => T }): T;
-  <T>(options: { readonly condition: RecordCondition; readonly fn: () => T }): T;
-  (condition: RecordCondition | { readonly condition: RecordCondition }): Disposable;
+  <T>(
+    condition: RecordCondition,
+    options: {
+      /** What runs under the condition. */
+      readonly fn: () => T;
+    },
+  ): T;
+  <T>(options: {
+    /** Whether summaries are written: a boolean, a bool scalar, or a function that gives one. */
+    readonly condition: RecordCondition;
+    /** What runs under the condition. */
+    readonly fn: () => T;
+  }): T;
+  (
+    condition:
+      | RecordCondition
+      | {
+          /** Whether summaries are written: a boolean, a bool scalar, or a function that gives one. */
+          readonly condition: RecordCondition;
+        },
+  ): Disposable;
 } = defineFunction<
   NamedFunction<[condition: RecordCondition, fn?: () => unknown], ['condition', 'fn'], unknown, unknown>
 >('tf.summary.recordIf', { condition: true, fn: kind.optional(true) }, {}, (condition, fn = undefined) => {

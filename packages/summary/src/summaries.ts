@@ -142,6 +142,7 @@ export const text: NamedFunction<
 
 /** Options of `write`, which writes for a plugin. */
 export interface WriteOptions {
+  /** The step that the value is of; that of the writer or of `setStep` by default. */
   readonly step?: Step;
   /** Whose plugin the tensor is for; none unless given. As a message, or its bytes. */
   readonly metadata?: tensorflow.SummaryMetadata | Uint8Array;

@@ -25,9 +25,27 @@ export abstract class SummaryWriter {
    */
   asDefault<T>(fn: () => T): T;
   asDefault<T>(step: Step, fn: () => T): T;
-  asDefault<T>(step: Step, options: { readonly fn: () => T }): T;
-  asDefault<T>(options: { readonly step?: Step | undefined; readonly fn: () => T }): T;
-  asDefault(step?: Step | { readonly step: Step }): Disposable;
+  asDefault<T>(
+    step: Step,
+    options: {
+      /** What writes summaries. */
+      readonly fn: () => T;
+    },
+  ): T;
+  asDefault<T>(options: {
+    /** The step of summaries that say no other. */
+    readonly step?: Step | undefined;
+    /** What writes summaries. */
+    readonly fn: () => T;
+  }): T;
+  asDefault(
+    step?:
+      | Step
+      | {
+          /** The step of summaries that say no other. */
+          readonly step: Step;
+        },
+  ): Disposable;
   asDefault<T>(first?: unknown, second?: unknown): T | Disposable {
     const [step, fn] = (typeof first === 'function' ? [undefined, first] : [first, second]) as [
       Step | undefined,

@@ -117,7 +117,7 @@ export function hideBackends(those: Iterable<Backend>, standIn: (backend: Backen
   showAllButHidden();
 }
 
-/** @throws NotFoundError when no backend of that name was registered. */
+/** The backend of a name. @throws NotFoundError when none of that name was registered. */
 export function getBackend(name: string): Backend {
   const found = visible.find((b) => b.name === name);
   if (found === undefined) {

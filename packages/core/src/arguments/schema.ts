@@ -111,8 +111,11 @@ export function optionsFrom(config: Readonly<Record<string, unknown>>, cls: obje
 
 /** An object as Keras writes it in a file. */
 export interface SerializedObject {
+  /** Where the class is found: `keras.layers`, or null for those of a program. */
   readonly module: string | null;
+  /** The name of the class. */
   readonly class_name: string;
+  /** Its options, with the names that Keras has for them. */
   readonly config: Readonly<Record<string, unknown>>;
   /** Of a class of the user's: `Custom>Mine`, or its name alone where it is not registered. */
   readonly registered_name: string | null;

@@ -262,8 +262,16 @@ export const syncDevices: NamedFunction<[], [], unknown, void> = defineFunction(
  * @throws NotFoundError when there is no such device.
  */
 export const device: ScopeFunction & {
-  <T>(options: { readonly deviceName: string; readonly fn: () => T }): T;
-  (options: { readonly deviceName: string }): Disposable;
+  <T>(options: {
+    /** The name of a device: `'/gpu:0'`. */
+    readonly deviceName: string;
+    /** What runs there. */
+    readonly fn: () => T;
+  }): T;
+  (options: {
+    /** The name of a device: `'/gpu:0'`. */
+    readonly deviceName: string;
+  }): Disposable;
 } = defineFunction<NamedScope<'name|deviceName'>>(
   'tf.device',
   { 'name|deviceName': asIs, fn: optional(asIs) },

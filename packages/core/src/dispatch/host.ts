@@ -37,8 +37,11 @@ export const hostFunction: {
   }): Tensor;
   (fn: HostFunction, inputs: readonly TensorLike[], outputs?: readonly HostOutput[]): readonly Tensor[];
   (options: {
+    /** The plain function: it gets tensors with values, and returns what `outputs` promises. */
     readonly fn: HostFunction;
+    /** The arguments of the function. */
     readonly inputs: readonly TensorLike[];
+    /** The dtypes and shapes of what the function returns; nothing by default. */
     readonly outputs?: readonly HostOutput[];
   }): readonly Tensor[];
 } = defineFunction<

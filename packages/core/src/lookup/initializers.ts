@@ -30,7 +30,9 @@ export function checkKeyDType(dtype: unknown, what: string, op: string): asserts
 
 /** Keys and values for a table. */
 export interface TableInitializer {
+  /** The dtype of the keys. */
   readonly keyDtype: DType;
+  /** The dtype of the values. */
   readonly valueDtype: DType;
   /** @internal */
   entries(): readonly [keys: TableItems, values: TableItems];
@@ -42,9 +44,13 @@ const areNumbers = (value: unknown): boolean =>
   typeof value === 'number' || (Array.isArray(value) && value.length > 0 && areNumbers(value[0]));
 
 export interface KeyValueArguments {
+  /** The keys, a vector of numbers or texts. */
   readonly keys: TensorLike;
+  /** One for each key. */
   readonly values: TensorLike;
+  /** The dtype of the keys; theirs by default. */
   readonly keyDtype?: DType | null;
+  /** The dtype of the values; theirs by default. */
   readonly valueDtype?: DType | null;
 }
 
@@ -132,7 +138,10 @@ export class TextFileInitializer implements TableInitializer {
         delimiter?: string,
       ],
       ['filename', 'keyDtype', 'keyIndex', 'valueDtype', 'valueIndex', 'vocabSize', 'delimiter'],
-      { readonly valueIndexOffset?: number }
+      {
+        /** What is added to the numbers of lines that are values; 0 by default. */
+        readonly valueIndexOffset?: number;
+      }
     >
   ) {
     const op = 'TextFileInitializer';

@@ -139,7 +139,10 @@ export class StaticHashTable implements Trackable {
   /** The value of each key, and the default value of others. Sparse and ragged keys give sparse and ragged results. */
   lookup(keys: TensorLike): Tensor;
   lookup<Keys extends CompositeTensor>(keys: Keys): Keys;
-  lookup(options: { readonly keys: TensorLike }): Tensor;
+  lookup(options: {
+    /** What is looked up, of the table's dtype and any shape. */
+    readonly keys: TensorLike;
+  }): Tensor;
   lookup(keys: unknown): Tensor {
     return lookUpAny(keys, (dense) => this.#lookUp(dense));
   }
@@ -249,7 +252,10 @@ export class StaticVocabularyTable implements Trackable {
   /** The id of each key (int64). Sparse and ragged keys give sparse and ragged results. */
   lookup(keys: TensorLike): Tensor;
   lookup<Keys extends CompositeTensor>(keys: Keys): Keys;
-  lookup(options: { readonly keys: TensorLike }): Tensor;
+  lookup(options: {
+    /** What is looked up, of the table's dtype and any shape. */
+    readonly keys: TensorLike;
+  }): Tensor;
   lookup(keys: unknown): Tensor {
     return lookUpAny(keys, (dense) => this.#lookUp(dense));
   }
@@ -348,6 +354,7 @@ export class MutableHashTable implements Trackable {
    */
   lookup(keys: TensorLike, dynamicDefaultValues?: TensorLike | null): Tensor;
   lookup(options: {
+    /** What is looked up, of the table's dtype and any shape. */
     readonly keys: TensorLike;
     /** The values of keys that are not there: one, or one for each key. The table's default value unless given. */
     readonly dynamicDefaultValues?: TensorLike | null;
@@ -379,7 +386,12 @@ export class MutableHashTable implements Trackable {
   }
   /** Gives keys their values, new ones or other ones: at once or, in a traced function, at each run. */
   insert(keys: TensorLike, values: TensorLike): void;
-  insert(options: { readonly keys: TensorLike; readonly values: TensorLike }): void;
+  insert(options: {
+    /** The keys, of the table's dtype. */
+    readonly keys: TensorLike;
+    /** One for each key. */
+    readonly values: TensorLike;
+  }): void;
   insert(keys: unknown, values?: unknown): void {
     const op = `${this.name}.insert`;
     const x = keysOf(keys as TensorLike, this.keyDtype, op);
@@ -399,7 +411,10 @@ export class MutableHashTable implements Trackable {
   }
   /** Removes keys; those that are not there do not matter. */
   remove(keys: TensorLike): void;
-  remove(options: { readonly keys: TensorLike }): void;
+  remove(options: {
+    /** What is removed; keys that are not there do no harm. */
+    readonly keys: TensorLike;
+  }): void;
   remove(keys: unknown): void {
     const x = keysOf(keys as TensorLike, this.keyDtype, `${this.name}.remove`);
     const drop = (k: Tensor): void => this.#table.remove(k);
@@ -437,7 +452,10 @@ export class DenseHashTable extends MutableHashTable {
         deletedKey: TensorLike,
       ],
       ['keyDtype', 'valueDtype', 'defaultValue', 'emptyKey', 'deletedKey'],
-      { readonly name?: string }
+      {
+        /** Of the table in graphs. */
+        readonly name?: string;
+      }
     >
   ) {
     const given = argumentsOf<DenseArguments>(DenseHashTable, new.target, args);

@@ -98,7 +98,10 @@ export class Module {
    * `using _ = this.nameScope()` until the block ends. It is the same whatever other scopes are open.
    */
   nameScope<T>(fn: () => T): T;
-  nameScope<T>(options: { readonly fn: () => T }): T;
+  nameScope<T>(options: {
+    /** What runs in the scope. */
+    readonly fn: () => T;
+  }): T;
   nameScope(): Disposable;
   nameScope(fn?: unknown): unknown {
     return scoped(() => openNameScope(this._scope), 'nameScope', fn as (() => unknown) | undefined);

@@ -31,11 +31,13 @@ export type QueueElement = Tensor | readonly Tensor[] | Readonly<Record<string, 
 export interface QueueArguments {
   /** How many elements there may be; any number for -1. */
   readonly capacity: number;
+  /** The dtype of each component of an element. */
   readonly dtypes: DType | readonly DType[];
   /** The shape of each component; any unless given, and then only single elements can be taken. */
   readonly shapes?: readonly PartialShape[] | null;
   /** Names of the components, for elements that are objects. */
   readonly names?: string | readonly string[] | null;
+  /** Of the queue in messages. */
   readonly name?: string;
 }
 
@@ -357,7 +359,12 @@ type QueueParameters<O> = Arguments<
 /** A queue that gives elements in the order in which they came. */
 export class FIFOQueue extends QueueBase {
   readonly #elements: Element[] = [];
-  constructor(...args: QueueParameters<{ readonly name?: string }>) {
+  constructor(
+    ...args: QueueParameters<{
+      /** Of the queue in messages. */
+      readonly name?: string;
+    }>
+  ) {
     super(argumentsOf<QueueArguments>(FIFOQueue, new.target, args), 'FIFOQueue');
   }
   protected override get count(): number {
@@ -373,7 +380,12 @@ export class FIFOQueue extends QueueBase {
 
 /** A `FIFOQueue` whose components may have sizes that differ, null in the shapes: several elements are padded with zeros. */
 export class PaddingFIFOQueue extends FIFOQueue {
-  constructor(...args: QueueParameters<{ readonly name?: string }>) {
+  constructor(
+    ...args: QueueParameters<{
+      /** Of the queue in messages. */
+      readonly name?: string;
+    }>
+  ) {
     const given = argumentsOf<QueueArguments>(PaddingFIFOQueue, new.target, args);
     if (given.shapes == null) throw new InvalidArgumentError('shapes must be given', 'PaddingFIFOQueue');
     super({ ...given, name: given.name ?? 'PaddingFIFOQueue' } as never);
@@ -411,7 +423,12 @@ export class PaddingFIFOQueue extends FIFOQueue {
 /** A queue that gives the elements of the smallest priority first: their first component, int64, which is not part of the shapes and dtypes. */
 export class PriorityQueue extends QueueBase {
   readonly #elements: Element[] = [];
-  constructor(...args: QueueParameters<{ readonly name?: string }>) {
+  constructor(
+    ...args: QueueParameters<{
+      /** Of the queue in messages. */
+      readonly name?: string;
+    }>
+  ) {
     const given = argumentsOf<QueueArguments>(PriorityQueue, new.target, args);
     const { dtypes, shapes } = given;
     const list = typeof dtypes === 'string' ? [dtypes] : checkList(dtypes, 'dtypes', 'PriorityQueue');
@@ -460,7 +477,12 @@ export class RandomShuffleQueue extends QueueBase {
         names?: string | readonly string[] | null,
       ],
       ['capacity', 'minAfterDequeue', 'dtypes', 'shapes', 'names'],
-      { readonly seed?: number | null; readonly name?: string }
+      {
+        /** Makes the order the same in each run of the program; drawn anew unless given. */
+        readonly seed?: number | null;
+        /** Of the queue in messages. */
+        readonly name?: string;
+      }
     >
   ) {
     const given = argumentsOf<ShuffleArguments>(RandomShuffleQueue, new.target, args);

@@ -172,7 +172,12 @@ function depthOf(value: NestedList, level = 0): { readonly scalars: number | nul
 export const range: NamedFunction<
   [starts: TensorLike, limits?: TensorLike | null, deltas?: TensorLike],
   ['starts', 'limits', 'deltas'],
-  { dtype?: DType; rowSplitsDtype?: SplitsDType },
+  {
+    /** Of the numbers; that of the arguments by default. */
+    dtype?: DType;
+    /** The dtype of the splits; int64 by default. */
+    rowSplitsDtype?: SplitsDType;
+  },
   RaggedTensor
 > = defineFunction(
   'ragged.range',
@@ -325,7 +330,10 @@ function checkSameSplits(a: RaggedTensor, b: RaggedTensor, op: string): void {
 export const rowSplitsToSegmentIds: NamedFunction<
   [splits: TensorLike],
   ['splits'],
-  { outType?: SplitsDType }
+  {
+    /** The dtype of the result; that of the splits by default. */
+    outType?: SplitsDType;
+  }
 > = defineFunction(
   'ragged.rowSplitsToSegmentIds',
   { splits: kind.tensor },
@@ -343,7 +351,10 @@ export const rowSplitsToSegmentIds: NamedFunction<
 export const segmentIdsToRowSplits: NamedFunction<
   [segmentIds: TensorLike, numSegments?: IntegerLike | null],
   ['segmentIds', 'numSegments'],
-  { outType?: SplitsDType }
+  {
+    /** The dtype of the result; that of the ids by default. */
+    outType?: SplitsDType;
+  }
 > = defineFunction(
   'ragged.segmentIdsToRowSplits',
   { segmentIds: kind.tensor, numSegments: kind.size },

@@ -58,7 +58,10 @@ export const cross: Cross<[inputs: readonly Input[]], ['inputs'], unknown> = /* 
 export const crossHashed: Cross<
   [inputs: readonly Input[], numBuckets?: number],
   ['inputs', 'numBuckets'],
-  { readonly hashKey?: number | bigint | null }
+  {
+    /** A key of the hash; TensorFlow's by default. */
+    readonly hashKey?: number | bigint | null;
+  }
 > = /* @__PURE__ */ defineFunction(
   'ragged.crossHashed',
   { inputs: kind.asIs, numBuckets: kind.asIs },

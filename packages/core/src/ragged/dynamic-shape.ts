@@ -65,7 +65,9 @@ export class DynamicRaggedShape extends CompositeTensor {
   );
   constructor(
     options: {
+      /** How rows are divided, from the outermost axis on. */
       readonly rowPartitions: readonly RowPartition[];
+      /** The shape of the values inside. */
       readonly innerShape: TensorLike;
     } & DynamicRaggedShapeOptions,
   );

@@ -261,6 +261,7 @@ export type CandidateSample = [
   sampledExpectedCount: Tensor,
 ];
 interface Seeded {
+  /** Makes the candidates the same in each run of the program; drawn anew unless given. */
   readonly seed?: number | SeedSource | null;
 }
 export type Sampler = NamedFunction<

@@ -68,7 +68,14 @@ export function logGamma(shape: Shape, alpha: Tensor, draws: Draws): Tensor {
 export const gamma: NamedFunction<
   [shape: ShapeLike, alpha: TensorLike],
   ['shape', 'alpha'],
-  { beta?: TensorLike; dtype?: DType; seed?: number | SeedSource }
+  {
+    /** The inverse scale; 1 by default. */
+    beta?: TensorLike;
+    /** Of the numbers; float32 by default. */
+    dtype?: DType;
+    /** Makes the numbers the same in each run of the program; drawn anew unless given. */
+    seed?: number | SeedSource;
+  }
 > = /* @__PURE__ */ defineFunction(
   'random.gamma',
   { shape: kind.shape, alpha: kind.tensor },
@@ -93,7 +100,12 @@ export const gamma: NamedFunction<
 export const beta: NamedFunction<
   [shape: ShapeLike, alpha: TensorLike, beta: TensorLike],
   ['shape', 'alpha', 'beta'],
-  { dtype?: DType; seed?: number | SeedSource }
+  {
+    /** Of the numbers; float32 by default. */
+    dtype?: DType;
+    /** Makes the numbers the same in each run of the program; drawn anew unless given. */
+    seed?: number | SeedSource;
+  }
 > = /* @__PURE__ */ defineFunction(
   'random.beta',
   { shape: kind.shape, alpha: kind.tensor, beta: kind.tensor },

@@ -222,7 +222,16 @@ export class Generator implements Trackable {
     return uniformOf(to, options, () => this.#next(to, op), op);
   }
   /** Integers of all bits: int32, int64, uint32, or uint64 by default. */
-  uniformFullInt(...args: Arguments<[shape: ShapeLike], ['shape'], { readonly dtype?: DType }>): Tensor;
+  uniformFullInt(
+    ...args: Arguments<
+      [shape: ShapeLike],
+      ['shape'],
+      {
+        /** Of the integers, whose bits are all drawn; uint64 by default. */
+        readonly dtype?: DType;
+      }
+    >
+  ): Tensor;
   uniformFullInt(shape: Shape, { dtype = 'uint64' }: { readonly dtype?: DType } = {}): Tensor {
     const op = 'Generator.uniformFullInt';
     const to = kind.shape.read?.(shape, 'shape', op) as Shape;
@@ -249,7 +258,13 @@ export class Generator implements Trackable {
   }
   /** Integers in [minval, maxval); int32 by default. */
   uniformInt(shape: ShapeLike, options: UniformOptions & { maxval: number | bigint }): Tensor;
-  uniformInt(options: UniformOptions & { shape: ShapeLike; maxval: number | bigint }): Tensor;
+  uniformInt(
+    options: UniformOptions & {
+      /** Of the result. */
+      shape: ShapeLike;
+      maxval: number | bigint;
+    },
+  ): Tensor;
   uniformInt(shape: unknown, options: UniformOptions = {}): Tensor {
     return this.uniform(shape as Shape, { dtype: 'int32', ...options });
   }
@@ -262,7 +277,10 @@ export class Generator implements Trackable {
     ...args: Arguments<
       [shape: ShapeLike, counts: TensorLike, probs: TensorLike],
       ['shape', 'counts', 'probs'],
-      { readonly dtype?: DType }
+      {
+        /** Of the numbers; int32 by default. */
+        readonly dtype?: DType;
+      }
     >
   ): Tensor;
   binomial(

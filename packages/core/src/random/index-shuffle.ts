@@ -173,7 +173,10 @@ function shuffled(index: TensorLike, seed: Tensor, maxIndex: TensorLike, rounds:
 export const randomIndexShuffle: NamedFunction<
   [index: TensorLike, seed: TensorLike, maxIndex: TensorLike],
   ['index', 'seed', 'maxIndex'],
-  { readonly rounds?: number }
+  {
+    /** How often indices are mixed: an even number; 4 by default. */
+    readonly rounds?: number;
+  }
 > = /* @__PURE__ */ defineFunction(
   'randomIndexShuffle',
   { index: kind.tensor, seed: kind.tensor, maxIndex: kind.tensor },

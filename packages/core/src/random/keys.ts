@@ -64,7 +64,10 @@ export const split: NamedFunction<
 export const statelessCategorical: NamedFunction<
   [logits: TensorLike, numSamples: IntegerLike, seed: StatelessSeed],
   ['logits', 'numSamples', 'seed'],
-  { readonly dtype?: 'int32' | 'int64' }
+  {
+    /** Of the classes; int64 by default. */
+    readonly dtype?: 'int32' | 'int64';
+  }
 > = /* @__PURE__ */ defineFunction(
   'random.statelessCategorical',
   { logits: kind.tensor, numSamples: kind.size, seed: kind.asIs },
@@ -92,7 +95,12 @@ export const statelessCategorical: NamedFunction<
 export const statelessGamma: NamedFunction<
   [shape: ShapeLike, seed: StatelessSeed, alpha: TensorLike],
   ['shape', 'seed', 'alpha'],
-  { readonly beta?: TensorLike | null; readonly dtype?: DType }
+  {
+    /** The inverse scale; 1 by default. */
+    readonly beta?: TensorLike | null;
+    /** Of the numbers; float32 by default. */
+    readonly dtype?: DType;
+  }
 > = /* @__PURE__ */ defineFunction(
   'random.statelessGamma',
   { shape: kind.shape, seed: kind.asIs, alpha: kind.tensor },
@@ -115,7 +123,10 @@ export const statelessGamma: NamedFunction<
 export const statelessPoisson: NamedFunction<
   [shape: ShapeLike, seed: StatelessSeed, lam: TensorLike],
   ['shape', 'seed', 'lam'],
-  { readonly dtype?: DType }
+  {
+    /** Of the numbers; int32 by default. */
+    readonly dtype?: DType;
+  }
 > = /* @__PURE__ */ defineFunction(
   'random.statelessPoisson',
   { shape: kind.shape, seed: kind.asIs, lam: kind.tensor },
@@ -135,7 +146,10 @@ export const statelessPoisson: NamedFunction<
 export const statelessBinomial: NamedFunction<
   [shape: ShapeLike, seed: StatelessSeed, counts: TensorLike, probs: TensorLike],
   ['shape', 'seed', 'counts', 'probs'],
-  { readonly outputDtype?: DType }
+  {
+    /** Of the numbers; int32 by default. */
+    readonly outputDtype?: DType;
+  }
 > = /* @__PURE__ */ defineFunction(
   'random.statelessBinomial',
   { shape: kind.shape, seed: kind.asIs, counts: kind.tensor, probs: kind.tensor },
@@ -153,9 +167,13 @@ export const statelessParameterizedTruncatedNormal: NamedFunction<
   [shape: ShapeLike, seed: StatelessSeed],
   ['shape', 'seed'],
   {
+    /** The means; 0 by default. */
     readonly means?: TensorLike;
+    /** The standard deviations; 1 by default. */
     readonly stddevs?: TensorLike;
+    /** Numbers are not below; -2 by default. */
     readonly minvals?: TensorLike;
+    /** Numbers are not above; 2 by default. */
     readonly maxvals?: TensorLike;
   }
 > = /* @__PURE__ */ defineFunction(
@@ -190,7 +208,12 @@ export const statelessParameterizedTruncatedNormal: NamedFunction<
 export const poisson: NamedFunction<
   [shape: ShapeLike, lam: TensorLike],
   ['shape', 'lam'],
-  { readonly dtype?: DType; readonly seed?: number | SeedSource }
+  {
+    /** Of the numbers; float32 by default. */
+    readonly dtype?: DType;
+    /** Makes the numbers the same in each run of the program; drawn anew unless given. */
+    readonly seed?: number | SeedSource;
+  }
 > = /* @__PURE__ */ defineFunction(
   'random.poisson',
   { shape: kind.shape, lam: kind.tensor },

@@ -419,7 +419,10 @@ export const shuffle: NamedFunction<[x: TensorLike], ['x|value'], Seeded> = defi
 export const categorical: NamedFunction<
   [logits: TensorLike, numSamples: IntegerLike],
   ['logits', 'numSamples'],
-  Seeded & { dtype?: 'int32' | 'int64' }
+  Seeded & {
+    /** Of the classes; int64 by default. */
+    dtype?: 'int32' | 'int64';
+  }
 > = defineFunction(
   'random.categorical',
   { logits: kind.tensor, numSamples: kind.size },

@@ -210,7 +210,9 @@ export const statelessUniform: NamedFunction<
   [shape: ShapeLike, seed: StatelessSeed],
   ['shape', 'seed'],
   Omit<UniformOptions, 'minval' | 'maxval'> & {
+    /** The least number; 0 by default. Null, with null for `maxval`: integers of all bits. */
     readonly minval?: TensorLike | null;
+    /** All numbers are below; 1 by default, and needed for integers. */
     readonly maxval?: TensorLike | null;
   } & AlgorithmOptions
 > = /* @__PURE__ */ defineFunction(

@@ -31,9 +31,27 @@ export function forEachTensor(value: unknown, visit: (tensor: Tensor) => void): 
 /** A scope of a name: around a function, or until the end of a block. */
 export interface ScopeFunction {
   <T>(name: string, fn: () => T): T;
-  <T>(name: string, options: { readonly fn: () => T }): T;
-  <T>(options: { readonly name: string; readonly fn: () => T }): T;
-  (name: string | { readonly name: string }): Disposable;
+  <T>(
+    name: string,
+    options: {
+      /** What runs in the scope. */
+      readonly fn: () => T;
+    },
+  ): T;
+  <T>(options: {
+    /** What the scope is called: of `device` the device, `'/gpu:0'`; of `nameScope` what names in it begin with. */
+    readonly name: string;
+    /** What runs in the scope. */
+    readonly fn: () => T;
+  }): T;
+  (
+    name:
+      | string
+      | {
+          /** What the scope is called: of `device` the device, `'/gpu:0'`; of `nameScope` what names in it begin with. */
+          readonly name: string;
+        },
+  ): Disposable;
 }
 /** @internal As it is declared. */
 export type NamedScope<N extends string = 'name'> = NamedFunction<
@@ -111,7 +129,10 @@ let anyKept = false;
  */
 export const scope: {
   <T>(fn: () => T): T;
-  <T>(options: { readonly fn: () => T }): T;
+  <T>(options: {
+    /** What runs; tensors that it makes and does not return are freed. */
+    readonly fn: () => T;
+  }): T;
   (): Disposable;
 } = defineFunction<NamedFunction<[fn?: () => unknown], ['fn'], unknown, unknown>>(
   'tf.experimental.scope',
@@ -146,7 +167,10 @@ export function inScope<T>(fn: () => T): T {
 /** Keeps a tensor beyond the memory scopes that it was made in. */
 export const keep: {
   <T extends Tensor>(x: T): T;
-  <T extends Tensor>(options: { readonly x: T }): T;
+  <T extends Tensor>(options: {
+    /** The tensor that outlives the scope. */
+    readonly x: T;
+  }): T;
 } = defineFunction<NamedFunction<[x: Tensor], ['x'], unknown, Tensor>>(
   'tf.experimental.keep',
   { x: asIs },

@@ -47,7 +47,10 @@ export function sparseCrosses(inputs: readonly Input[], op: string, valuesOf: Va
 export const cross: NamedFunction<
   [inputs: readonly Input[]],
   ['inputs'],
-  { readonly separator?: string | null },
+  {
+    /** What stands between the joined texts; `_X_` by default. */
+    readonly separator?: string | null;
+  },
   SparseTensor
 > = /* @__PURE__ */ defineFunction(
   'sparse.cross',
@@ -65,7 +68,10 @@ export const cross: NamedFunction<
 export const crossHashed: NamedFunction<
   [inputs: readonly Input[], numBuckets?: number],
   ['inputs', 'numBuckets'],
-  { readonly hashKey?: number | bigint | null },
+  {
+    /** A key of the hash; TensorFlow's by default. */
+    readonly hashKey?: number | bigint | null;
+  },
   SparseTensor
 > = /* @__PURE__ */ defineFunction(
   'sparse.crossHashed',

@@ -21,6 +21,7 @@ import type { SparseTensor } from './sparse-tensor.ts';
 type Ids = SparseTensor | RaggedTensor;
 
 interface Lookup {
+  /** How the rows of one example become one: `mean` by default, `sum` or `sqrtn`. */
   readonly combiner?: Combiner | null;
   /** Rows longer than that are shortened before they are combined. */
   readonly maxNorm?: number | null;
@@ -107,7 +108,10 @@ export const embeddingLookupSparse: NamedFunction<
 export const safeEmbeddingLookupSparse: NamedFunction<
   [embeddingWeights: TensorLike, sparseIds: Ids, sparseWeights?: Ids | null],
   ['embeddingWeights', 'sparseIds', 'sparseWeights'],
-  Lookup & { readonly defaultId?: number | null }
+  Lookup & {
+    /** The id of examples that have none; zeros by default. */
+    readonly defaultId?: number | null;
+  }
 > = /* @__PURE__ */ defineFunction(
   'nn.safeEmbeddingLookupSparse',
   { embeddingWeights: kind.asIs, sparseIds: kind.asIs, sparseWeights: kind.asIs },

@@ -58,7 +58,10 @@ import { checkOrder, SparseTensor } from './sparse-tensor.ts';
 export const toDense: NamedFunction<
   [spInput: SparseTensor, defaultValue?: TensorLike | null],
   ['spInput', 'defaultValue'],
-  { validateIndices?: boolean }
+  {
+    /** Whether places must be in order, and each only once; true by default. */
+    validateIndices?: boolean;
+  }
 > = /* @__PURE__ */ defineFunction(
   'sparse.toDense',
   { spInput: kind.asIs, defaultValue: kind.tensor },
@@ -406,7 +409,9 @@ function merged(
 }
 
 interface ReduceOptions {
+  /** Keeps the axes as 1; false by default. */
   readonly keepdims?: boolean;
+  /** Whether the result is sparse; false by default. */
   readonly outputIsSparse?: boolean;
 }
 type Reduce = NamedFunction<
@@ -455,7 +460,10 @@ function union(a: SparseTensor, b: SparseTensor, op: string): void {
 export const add: NamedFunction<
   [a: SparseTensor | TensorLike, b: SparseTensor | TensorLike],
   ['a', 'b'],
-  { threshold?: number },
+  {
+    /** Sums that are not larger in magnitude are left out; 0 by default. */
+    threshold?: number;
+  },
   SparseTensor | Tensor
 > = /* @__PURE__ */ defineFunction(
   'sparse.add',
@@ -570,10 +578,15 @@ export const bincount: NamedFunction<
   [values: SparseTensor | RaggedOrDense | TensorLike],
   ['values'],
   {
+    /** What each integer counts for; 1 by default. */
     weights?: SparseTensor | RaggedOrDense | TensorLike | null;
+    /** -1: in each row; in all by default. */
     axis?: 0 | -1 | null;
+    /** How many counts there are at least. */
     minlength?: number | null;
+    /** How many counts there are at most. */
     maxlength?: number | null;
+    /** Whether only is said if an integer occurs, by 1; false by default. */
     binaryOutput?: boolean;
   },
   SparseTensor
@@ -657,7 +670,12 @@ function rowsOf(given: unknown, axis: number): InRows {
 type Segments = NamedFunction<
   [data: TensorLike, indices: TensorLike, segmentIds: TensorLike],
   ['data', 'indices', 'segmentIds'],
-  { numSegments?: IntegerLike | null; sparseGradient?: boolean }
+  {
+    /** How many segments there are; one more than the last id by default. */
+    numSegments?: IntegerLike | null;
+    /** TensorFlow's gradient as rows, with the same numbers; false by default. */
+    sparseGradient?: boolean;
+  }
 >;
 function defineSegments(name: string, combiner: Combiner): Segments {
   return defineFunction(
@@ -697,7 +715,14 @@ export const segmentSqrtN: Segments = /* @__PURE__ */ defineSegments('sparse.seg
 export const sampledAddmm: NamedFunction<
   [indices: TensorLike, values: TensorLike, denseShape: TensorLike, mat1: TensorLike, mat2: TensorLike],
   ['indices', 'values', 'denseShape', 'mat1', 'mat2'],
-  { beta?: number; alpha?: number; outputType?: DType },
+  {
+    /** By which the matrix is multiplied that is added; 1 by default. */
+    beta?: number;
+    /** By which the product is multiplied; 1 by default. */
+    alpha?: number;
+    /** The dtype of the result; float32 by default. */
+    outputType?: DType;
+  },
   [indices: Tensor, values: Tensor, denseShape: Tensor]
 > = /* @__PURE__ */ defineFunction(
   'sparse.sampledAddmm',

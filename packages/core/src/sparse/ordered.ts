@@ -53,7 +53,10 @@ export const reorder: OfSparse<SparseTensor> = /* @__PURE__ */ defineFunction(
 export const concat: NamedFunction<
   [axis: IntegerLike, spInputs: readonly SparseTensor[]],
   ['axis', 'spInputs'],
-  { expandNonconcatDims?: boolean },
+  {
+    /** Whether the other axes become as large as the largest; false by default, which wants them to be equal. */
+    expandNonconcatDims?: boolean;
+  },
   SparseTensor
 > = /* @__PURE__ */ defineFunction(
   'sparse.concat',
@@ -98,7 +101,12 @@ export const concat: NamedFunction<
 export const sparseDenseMatmul: NamedFunction<
   [spA: SparseTensor | TensorLike, b: SparseTensor | TensorLike],
   ['spA', 'b'],
-  { adjointA?: boolean; adjointB?: boolean }
+  {
+    /** Whether the sparse matrix is transposed and conjugated first; false by default. */
+    adjointA?: boolean;
+    /** Whether the dense matrix is transposed and conjugated first; false by default. */
+    adjointB?: boolean;
+  }
 > = /* @__PURE__ */ defineFunction(
   'sparse.sparseDenseMatmul',
   { spA: kind.asIs, b: kind.asIs },

@@ -25,7 +25,14 @@ import {
  * @throws InvalidArgumentError for ragged arrays, mixed kinds, or values that the dtype cannot hold.
  */
 export const constant: <D extends DType = OpenDType>(
-  ...args: Arguments<[value: TensorLike, dtype?: D], ['value', 'dtype'], { readonly shape?: ShapeLike }>
+  ...args: Arguments<
+    [value: TensorLike, dtype?: D],
+    ['value', 'dtype'],
+    {
+      /** Of the result; one value fills it. That of the value by default. */
+      readonly shape?: ShapeLike;
+    }
+  >
 ) => Tensor<Known<D>> = defineFunction<
   NamedFunction<[value: TensorLike, dtype?: DType], ['value', 'dtype'], { readonly shape?: ShapeLike }>
 >(

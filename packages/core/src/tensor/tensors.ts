@@ -25,7 +25,10 @@ export function isTensor(value: unknown): value is Tensor | Variable {
 export const convertToTensor: NamedFunction<
   [value: TensorLike, dtype?: DType],
   ['value', 'dtype'],
-  { readonly dtypeHint?: DType | null }
+  {
+    /** The dtype that is tried where `dtype` says none. */
+    readonly dtypeHint?: DType | null;
+  }
 > = defineFunction(
   'convertToTensor',
   { value: kind.tensor, dtype: kind.optional(kind.asIs) },
@@ -62,7 +65,14 @@ export const rank: NamedFunction<[x: TensorLike], ['x|input|a'], unknown, Tensor
 
 /** How many elements there are, a scalar of int32 or `outType`, in traced functions that of the run; `x.size` gives it as a number. */
 export const size: <D extends DType = 'int32'>(
-  ...args: Arguments<[x: TensorLike], ['x|input'], { outType?: D }>
+  ...args: Arguments<
+    [x: TensorLike],
+    ['x|input'],
+    {
+      /** The dtype of the result; int32 by default. */
+      outType?: D;
+    }
+  >
 ) => Tensor<Known<D>> = defineFunction<NamedFunction<[x: TensorLike], ['x|input'], { outType?: DType }>>(
   'size',
   { 'x|input': kind.tensor },

@@ -171,7 +171,12 @@ export class Variable extends VariableBase {
 
   /** @param initialValue the first value, or a function that gives it; the variable owns a copy. */
   constructor(initialValue: TensorLike | (() => TensorLike), options?: VariableOptions | null);
-  constructor(options: { readonly initialValue: TensorLike | (() => TensorLike) } & VariableOptions);
+  constructor(
+    options: {
+      /** The first value, or a function that makes it. */
+      readonly initialValue: TensorLike | (() => TensorLike);
+    } & VariableOptions,
+  );
   constructor(...args: readonly unknown[]) {
     super();
     const options = argumentsOf<VariableArguments>(Variable, new.target, args);
@@ -265,7 +270,10 @@ export class Variable extends VariableBase {
    * @throws InvalidArgumentError for another shape than that of the variable, or than its option `shape` allows
    */
   assign(value: TensorLike): this;
-  assign(args: { readonly value: TensorLike }): this;
+  assign(args: {
+    /** The new value, of the variable's dtype and shape. */
+    readonly value: TensorLike;
+  }): this;
   assign(value: unknown): this {
     const next = toTensor(value as TensorLike, this.dtype);
     if (next.dtype !== this.dtype || !isCompatible(next.shape, this.openShape)) {

@@ -89,6 +89,7 @@ export interface CompositeOptions {
   readonly expandComposites?: boolean;
 }
 interface Expanded {
+  /** Sparse and ragged tensors are taken apart into their tensors. */
   readonly expandComposites: true;
 }
 
@@ -116,9 +117,19 @@ export const isNested: NamedFunction<[structure: unknown], ['structure'], unknow
  */
 export const flatten: {
   <S>(structure: S, options: Expanded): PartOf<LeafOf<S>>[];
-  <S>(options: { readonly structure: S } & Expanded): PartOf<LeafOf<S>>[];
+  <S>(
+    options: {
+      /** Values in lists, maps and plain objects. */
+      readonly structure: S;
+    } & Expanded,
+  ): PartOf<LeafOf<S>>[];
   <S>(structure: S, options?: CompositeOptions): LeafOf<S>[];
-  <S>(options: { readonly structure: S } & CompositeOptions): LeafOf<S>[];
+  <S>(
+    options: {
+      /** Values in lists, maps and plain objects. */
+      readonly structure: S;
+    } & CompositeOptions,
+  ): LeafOf<S>[];
 } = defineFunction<NamedFunction<[structure: unknown], ['structure'], CompositeOptions, unknown>>(
   'nest.flatten',
   { structure },
@@ -140,10 +151,22 @@ function leafIn({ expandComposites }: CompositeOptions, op: string): IsLeaf | un
  */
 export const packSequenceAs: {
   <S>(structure: S, flatSequence: readonly unknown[], options: Expanded): S;
-  <S>(options: { readonly structure: S; readonly flatSequence: readonly unknown[] } & Expanded): S;
+  <S>(
+    options: {
+      /** The form of the result. */
+      readonly structure: S;
+      /** The new values, in order. */
+      readonly flatSequence: readonly unknown[];
+    } & Expanded,
+  ): S;
   <S, T>(structure: S, flatSequence: readonly T[], options?: CompositeOptions): StructureOf<S, T>;
   <S, T>(
-    options: { readonly structure: S; readonly flatSequence: readonly T[] } & CompositeOptions,
+    options: {
+      /** The form of the result. */
+      readonly structure: S;
+      /** The new values, in order. */
+      readonly flatSequence: readonly T[];
+    } & CompositeOptions,
   ): StructureOf<S, T>;
 } = defineFunction<
   NamedFunction<
@@ -186,14 +209,18 @@ export const mapStructure: {
   ): StructureOf<S[0], R>;
   <S extends readonly [unknown, ...unknown[]]>(
     options: {
+      /** Makes one value of those in the same place. */
       readonly func: (...leaves: PartsOf<S>) => unknown;
+      /** Structures of one form. */
       readonly structures: S;
     } & NestOptions &
       Expanded,
   ): S[0];
   <S extends readonly [unknown, ...unknown[]], R>(
     options: {
+      /** Makes one value of those in the same place. */
       readonly func: (...leaves: LeavesOf<S>) => R;
+      /** Structures of one form. */
       readonly structures: S;
     } & NestOptions,
   ): StructureOf<S[0], R>;
@@ -243,7 +270,12 @@ export const assertSameStructure: NamedFunction<
  */
 export const flattenUpTo: {
   <S, V>(shallowTree: S, inputTree: V): LeafUpTo<S, V>[];
-  <S, V>(options: { readonly shallowTree: S; readonly inputTree: V }): LeafUpTo<S, V>[];
+  <S, V>(options: {
+    /** Says how deep. */
+    readonly shallowTree: S;
+    /** What is flattened, as deep as the other one. */
+    readonly inputTree: V;
+  }): LeafUpTo<S, V>[];
 } = defineFunction<
   NamedFunction<[shallowTree: unknown, inputTree: unknown], ['shallowTree', 'inputTree'], unknown, unknown>
 >('nest.flattenUpTo', { shallowTree: structure, inputTree: structure }, {}, (shallowTree, inputTree) =>
@@ -264,8 +296,11 @@ export const mapStructureUpTo: {
     ...inputs: I
   ): StructureOf<S, R>;
   <S, I extends readonly [unknown, ...unknown[]], R>(options: {
+    /** Says how deep. */
     readonly shallowTree: S;
+    /** Makes one value of what is in the same place. */
     readonly func: (...values: LeavesUpTo<S, I>) => R;
+    /** Structures that begin with the form of the shallow one. */
     readonly inputs: I;
   }): StructureOf<S, R>;
 } = defineVariadic(

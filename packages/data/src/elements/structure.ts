@@ -61,12 +61,14 @@ export function setDatasetClass(DatasetClass: new (node: DatasetNode) => Dataset
 export function datasetOf(node: DatasetNode): Dataset<unknown> {
   return make(node);
 }
+/** Whether something is a dataset, of whichever copy of this package. */
 export function isDataset(value: unknown): value is Dataset<unknown> {
   return typeof value === 'object' && value !== null && datasetMark in value;
 }
 
 /** What iterators of datasets are recognised by: their prototype has it. */
 export const iteratorMark: unique symbol = Symbol.for('eagre.data.iterator') as never;
+/** Whether something is the iterator of a dataset, of whichever copy of this package. */
 export function isDatasetIterator(value: unknown): value is DatasetIterator<unknown> {
   return typeof value === 'object' && value !== null && iteratorMark in value;
 }

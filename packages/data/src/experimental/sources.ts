@@ -35,7 +35,10 @@ type Of<R, T = unknown> = NamedFunction<[dataset: Dataset<T>], ['dataset'], unkn
 export const Counter: NamedFunction<
   [start?: number, step?: number],
   ['start', 'step'],
-  { readonly dtype?: DType },
+  {
+    /** Of the numbers; int64 by default. */
+    readonly dtype?: DType;
+  },
   Dataset<Tensor>
 > = /* @__PURE__ */ defineFunction(
   `${SPACE}Counter`,
@@ -163,7 +166,10 @@ export const getStructure: NamedFunction<
 export const save: NamedFunction<
   [dataset: Dataset<unknown>, path: string],
   ['dataset', 'path'],
-  SaveOptions & { readonly shardFunc?: unknown },
+  SaveOptions & {
+    /** TensorFlow's distribution of elements over files. There is one file here: leave it out. */
+    readonly shardFunc?: unknown;
+  },
   Promise<void>
 > = /* @__PURE__ */ defineFunction(
   `${SPACE}save`,

@@ -80,7 +80,10 @@ export const bucketBySequenceLength: NamedFunction<
 export const copyToDevice: NamedFunction<
   [targetDevice: string],
   ['targetDevice'],
-  { readonly sourceDevice?: string },
+  {
+    /** Where elements come from; `/cpu:0` by default. */
+    readonly sourceDevice?: string;
+  },
   Step
 > = /* @__PURE__ */ defineFunction(
   `${SPACE}copyToDevice`,
@@ -256,7 +259,10 @@ export const mapAndBatch: NamedFunction<
 export const padToCardinality: NamedFunction<
   [cardinality: number],
   ['cardinality'],
-  { readonly maskKey?: string },
+  {
+    /** The name of the mask among the parts of an element; `valid` by default. */
+    readonly maskKey?: string;
+  },
   StepTo
 > = /* @__PURE__ */ defineFunction(
   `${SPACE}padToCardinality`,
@@ -365,7 +371,12 @@ export const parallelInterleave: NamedFunction<
 export const parseExampleDataset: NamedFunction<
   [features: FeatureSpecs],
   ['features'],
-  { readonly numParallelCalls?: number; readonly deterministic?: boolean },
+  {
+    /** How many batches are read at the same time; one by default. */
+    readonly numParallelCalls?: number;
+    /** False: batches may come as they are ready. As `withOptions` says by default. */
+    readonly deterministic?: boolean;
+  },
   StepTo
 > = /* @__PURE__ */ defineFunction(
   `${SPACE}parseExampleDataset`,
@@ -412,7 +423,10 @@ export const scan: NamedFunction<
 export const shuffleAndRepeat: NamedFunction<
   [bufferSize: number, count?: number | null],
   ['bufferSize', 'count'],
-  { readonly seed?: number },
+  {
+    /** Makes the order the same in each run of the program; drawn anew unless given. */
+    readonly seed?: number;
+  },
   Step
 > = /* @__PURE__ */ defineFunction(
   `${SPACE}shuffleAndRepeat`,

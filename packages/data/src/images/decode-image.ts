@@ -396,7 +396,10 @@ function checkQuality(quality: number, op: string): number {
 export const adjustJpegQuality: NamedFunction<
   [image: TensorLike, jpegQuality: number],
   ['image', 'jpegQuality'],
-  { readonly dctMethod?: DctMethod }
+  {
+    /** TensorFlow's choice between exact and fast sums, which are the same here. */
+    readonly dctMethod?: DctMethod;
+  }
 > = /* @__PURE__ */ defineFunction(
   'image.adjustJpegQuality',
   { image: kind.tensor, jpegQuality: kind.integer },
@@ -459,7 +462,10 @@ function checkQualities(low: number, high: number, op: string): void {
 export const randomJpegQuality: NamedFunction<
   [image: TensorLike, minJpegQuality: number, maxJpegQuality: number],
   ['image', 'minJpegQuality', 'maxJpegQuality'],
-  { readonly seed?: number | random.SeedSource | null }
+  {
+    /** Makes the qualities the same in each run of the program; drawn anew unless given. */
+    readonly seed?: number | random.SeedSource | null;
+  }
 > = /* @__PURE__ */ defineFunction(
   'image.randomJpegQuality',
   { image: kind.tensor, minJpegQuality: kind.integer, maxJpegQuality: kind.integer },

@@ -39,7 +39,12 @@ export const folderNames: OptionNames<FolderOptions> = {
 /** The arguments of a dataset of a folder, of which some options must be given. */
 export type FolderArguments<O> =
   | [directory: string, options: O]
-  | [options: O & { readonly directory: string }];
+  | [
+      options: O & {
+        /** The folder. */
+        readonly directory: string;
+      },
+    ];
 
 /** Options that ask for both parts of a split. */
 export type BothSubsets<O extends FolderOptions> = Omit<O, 'subset'> & {

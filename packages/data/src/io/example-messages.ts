@@ -138,15 +138,21 @@ export class BytesList {
 
 /** The fields of a `Feature`, of which one is given, or none for a value that is missing. */
 export interface FeatureFields {
+  /** Texts or bytes. */
   readonly bytesList?: BytesList;
+  /** Numbers with a point. */
   readonly floatList?: FloatList;
+  /** Integers. */
   readonly int64List?: Int64List;
 }
 
 /** A value of an example: one of the lists. */
 export class Feature {
+  /** Texts or bytes. */
   readonly bytesList: BytesList | undefined;
+  /** Numbers with a point. */
   readonly floatList: FloatList | undefined;
+  /** Integers. */
   readonly int64List: Int64List | undefined;
   constructor(fields: FeatureFields = {}) {
     const given = argumentsOf<FeatureFields>(Feature, new.target, [fields] as never);
@@ -247,6 +253,7 @@ export class Features {
 
 /** The values of a feature, one for each step. */
 export class FeatureList {
+  /** The features, one for each step. */
   readonly feature: readonly Feature[];
   constructor(...args: Fields<readonly Feature[], 'feature'>) {
     const { feature } = argumentsOf<{ feature?: unknown }>(FeatureList, new.target, args);

@@ -90,7 +90,10 @@ export const matchingFiles: NamedFunction<[pattern: TensorLike], ['pattern']> =
 export const matchFilenamesOnce: NamedFunction<
   [pattern: TensorLike],
   ['pattern'],
-  { readonly name?: string | null },
+  {
+    /** Of the variable that holds the names; `matching_filenames` by default. */
+    readonly name?: string | null;
+  },
   Variable
 > = /* @__PURE__ */ defineFunction(
   'io.matchFilenamesOnce',

@@ -122,7 +122,10 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
    * `outputSignature` says that they are tuples.
    */
   static fromGenerator<const S, const E extends ElementSpec = ElementSpec>(
-    options: GeneratorOptions<E> & { readonly generator: ElementSource<S> },
+    options: GeneratorOptions<E> & {
+      /** What gives the elements: a generator function, or something else that can be gone through. */
+      readonly generator: ElementSource<S>;
+    },
   ): Dataset<[ElementSpec] extends [E] ? ElementOf<S> : ElementOfSpec<E>>;
   static fromGenerator<const S, const E extends ElementSpec = ElementSpec>(
     generator: ElementSource<S>,
@@ -139,7 +142,14 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
   static range(start: Count, stop: Count, options?: RangeOptions | null): Dataset<Tensor>;
   static range(start: Count, stop: Count, step: Count, options?: RangeOptions | null): Dataset<Tensor>;
   static range(
-    options: RangeOptions & { readonly start?: Count; readonly stop: Count; readonly step?: Count },
+    options: RangeOptions & {
+      /** The first number; 0 by default. */
+      readonly start?: Count;
+      /** All numbers lie before it. */
+      readonly stop: Count;
+      /** From one number to the next; 1 by default. */
+      readonly step?: Count;
+    },
   ): Dataset<Tensor>;
   static range(first?: unknown, second?: unknown, step: unknown = 1, options: unknown = {}): Dataset<Tensor> {
     const [start, stop] = second === undefined ? [0, first] : [first ?? 0, second];
@@ -200,7 +210,10 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
 
   /** Elements of datasets that are drawn at random. */
   static sampleFromDatasets<T>(
-    options: SampleOptions & { readonly datasets: readonly Dataset<T>[] },
+    options: SampleOptions & {
+      /** What elements are drawn from. */
+      readonly datasets: readonly Dataset<T>[];
+    },
   ): Dataset<T>;
   static sampleFromDatasets<T>(datasets: readonly Dataset<T>[], options?: SampleOptions | null): Dataset<T>;
   static sampleFromDatasets(datasets: unknown, given?: SampleOptions | null): Dataset<never> {
@@ -220,7 +233,9 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
   /** Elements of datasets by their numbers, which another dataset gives. */
   static chooseFromDatasets<T>(
     options: ChooseOptions & {
+      /** What elements are taken from, in their order. */
       readonly datasets: readonly Dataset<T>[];
+      /** Gives for each element the number of its dataset, an int64 scalar. */
       readonly choiceDataset: Dataset<Tensor>;
     },
   ): Dataset<T>;
@@ -259,21 +274,36 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
   // ---- functions of elements
 
   /** `mapFunc` of each element. */
-  map<const R>(options: MapOptions & { readonly mapFunc: ElementFn<T, R> }): Dataset<ElementOf<Awaited<R>>>;
+  map<const R>(
+    options: MapOptions & {
+      /** What becomes of an element; its parts are separate arguments where it is a list. */
+      readonly mapFunc: ElementFn<T, R>;
+    },
+  ): Dataset<ElementOf<Awaited<R>>>;
   map<const R>(mapFunc: ElementFn<T, R>, options?: MapOptions | null): Dataset<ElementOf<Awaited<R>>>;
   map(mapFunc: unknown, options?: MapOptions | null): Dataset<never> {
     return new Dataset(new MapNode(this.node, mapFunc as never, options ?? {}));
   }
 
   /** The elements for which `predicate` returns true. */
-  filter(options: FunctionCallOptions & { readonly predicate: ElementFn<T, unknown> }): Dataset<T>;
+  filter(
+    options: FunctionCallOptions & {
+      /** Whether an element stays: a boolean or a bool scalar. */
+      readonly predicate: ElementFn<T, unknown>;
+    },
+  ): Dataset<T>;
   filter(predicate: ElementFn<T, unknown>, options?: FunctionCallOptions | null): Dataset<T>;
   filter(predicate: unknown, options?: FunctionCallOptions | null): Dataset<T> {
     return new Dataset(new FilterNode(this.node, predicate as never, options ?? {}, 'Filter'));
   }
 
   /** The elements before the first for which `predicate` returns false. */
-  takeWhile(options: FunctionCallOptions & { readonly predicate: ElementFn<T, unknown> }): Dataset<T>;
+  takeWhile(
+    options: FunctionCallOptions & {
+      /** Whether an element is taken; the first that is not ends the dataset. */
+      readonly predicate: ElementFn<T, unknown>;
+    },
+  ): Dataset<T>;
   takeWhile(predicate: ElementFn<T, unknown>, options?: FunctionCallOptions | null): Dataset<T>;
   takeWhile(predicate: unknown, options?: FunctionCallOptions | null): Dataset<T> {
     return new Dataset(new FilterNode(this.node, predicate as never, options ?? {}, 'TakeWhile'));
@@ -281,7 +311,10 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
 
   /** The elements of the datasets that `mapFunc` makes, as plain code, of each element. */
   flatMap<R>(
-    options: SignatureOptions & { readonly mapFunc: ElementFn<T, Dataset<R> | Promise<Dataset<R>>> },
+    options: SignatureOptions & {
+      /** Makes a dataset of each element. */
+      readonly mapFunc: ElementFn<T, Dataset<R> | Promise<Dataset<R>>>;
+    },
   ): Dataset<R>;
   flatMap<R>(
     mapFunc: ElementFn<T, Dataset<R> | Promise<Dataset<R>>>,
@@ -294,7 +327,10 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
 
   /** As `flatMap`, from several of the datasets in turn. */
   interleave<R>(
-    options: InterleaveOptions & { readonly mapFunc: ElementFn<T, Dataset<R> | Promise<Dataset<R>>> },
+    options: InterleaveOptions & {
+      /** Makes a dataset of each element. */
+      readonly mapFunc: ElementFn<T, Dataset<R> | Promise<Dataset<R>>>;
+    },
   ): Dataset<R>;
   interleave<R>(
     mapFunc: ElementFn<T, Dataset<R> | Promise<Dataset<R>>>,
@@ -307,7 +343,9 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
   /** The second of what `scanFunc(state, element)` returns, [new state, output]; the state goes to the next call. */
   scan<const S, const R>(
     options: FunctionCallOptions & {
+      /** The state before the first element. */
       readonly initialState: S;
+      /** Gives the next state and what becomes of the element. */
       readonly scanFunc: (
         state: ElementOf<S>,
         element: T,
@@ -325,7 +363,10 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
 
   /** A function of the dataset: `dataset.apply(myTransformation)`. */
   apply<R>(transformationFunc: (dataset: this) => R): R;
-  apply<R>(options: { readonly transformationFunc: (dataset: Dataset<T>) => R }): R;
+  apply<R>(options: {
+    /** Makes another dataset of this one. */
+    readonly transformationFunc: (dataset: Dataset<T>) => R;
+  }): R;
   apply(transformationFunc: unknown): unknown {
     checkFunction(transformationFunc, 'transformationFunc', 'Dataset.apply');
     return (transformationFunc as (dataset: Dataset<T>) => unknown)(this);
@@ -392,7 +433,9 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
    */
   groupByWindow<R>(
     options: GroupByWindowOptions & {
+      /** The group of an element, an int64 scalar. */
       readonly keyFunc: ElementFn<T, unknown>;
+      /** Makes a dataset of the elements of a window, told their group. */
       readonly reduceFunc: (key: number, elements: Dataset<T>) => Dataset<R>;
     },
   ): Dataset<R>;
@@ -422,8 +465,11 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
    */
   bucketBySequenceLength(
     options: BucketOptions & {
+      /** How long an element is, an int32 scalar. */
       readonly elementLengthFunc: ElementFn<T, unknown>;
+      /** The lengths at which a new bucket begins, rising. */
       readonly bucketBoundaries: readonly number[];
+      /** The batch size of each bucket: one more than there are boundaries. */
       readonly bucketBatchSizes: readonly number[];
     },
   ): Dataset<T>;
@@ -489,7 +535,9 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
    */
   rejectionResample(
     options: ResampleOptions & {
+      /** The class of an element, an int32 scalar from 0 on. */
       readonly classFunc: ElementFn<T, unknown>;
+      /** The share of each class in the result. */
       readonly targetDist: readonly number[];
     },
   ): Dataset<[Tensor, T]>;
@@ -641,7 +689,9 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
   /** `reduceFunc(state, element)` from the first to the last element; the last state. */
   reduce<const S>(
     options: FunctionCallOptions & {
+      /** The state before the first element. */
       readonly initialState: S;
+      /** Gives the next state, of the same structure. */
       readonly reduceFunc: (state: ElementOf<S>, element: T) => unknown;
     },
   ): ElementOf<S>;
@@ -657,7 +707,9 @@ export class Dataset<T> implements Iterable<T>, AsyncIterable<T> {
   /** `reduce` for datasets and functions that have to be waited for. */
   reduceAsync<const S>(
     options: FunctionCallOptions & {
+      /** The state before the first element. */
       readonly initialState: S;
+      /** Gives the next state, of the same structure. */
       readonly reduceFunc: (state: ElementOf<S>, element: T) => unknown;
     },
   ): Promise<ElementOf<S>>;

@@ -33,6 +33,7 @@ function checkDefault<T extends FeatureDefault | undefined>(value: T, dtype: Fea
 
 interface VarLen {
   readonly dtype: FeatureDType;
+  /** TensorFlow's value of missing elements, which such a feature has none of. */
   readonly defaultValue?: number | bigint | string | undefined;
 }
 interface FixedLenSequence extends VarLen {

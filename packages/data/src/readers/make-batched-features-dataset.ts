@@ -35,10 +35,17 @@ export const makeBatchedFeaturesDataset: {
     filePattern: string | readonly string[],
     batchSize: number,
     features: F,
-    options: BatchedFeaturesOptions & { readonly labelKey: Label },
+    options: BatchedFeaturesOptions & {
+      /** The feature that is the label: elements are pairs then. */
+      readonly labelKey: Label;
+    },
   ): Dataset<[features: Parsed<Omit<F, Label>>, label: Tensor]>;
   <F extends FeatureSpecs, Label extends keyof F & string>(
-    options: FeatureFiles<F> & BatchedFeaturesOptions & { readonly labelKey: Label },
+    options: FeatureFiles<F> &
+      BatchedFeaturesOptions & {
+        /** The feature that is the label: elements are pairs then. */
+        readonly labelKey: Label;
+      },
   ): Dataset<[features: Parsed<Omit<F, Label>>, label: Tensor]>;
   <F extends FeatureSpecs>(
     filePattern: string | readonly string[],
@@ -72,8 +79,11 @@ export const makeBatchedFeaturesDataset: {
 ) as never;
 
 interface FeatureFiles<F> {
+  /** Names of files, or patterns with `*`. */
   readonly filePattern: string | readonly string[];
+  /** How many records become one batch. */
   readonly batchSize: number;
+  /** What each feature is, by its name. */
   readonly features: F;
 }
 

@@ -103,7 +103,9 @@ export const makeCsvDataset: {
 >('tf.data.makeCsvDataset', { filePattern: true, batchSize: true }, makeCsvNames, makeCsv) as never;
 
 interface CsvFiles {
+  /** Names of files, or patterns with `*`. */
   readonly filePattern: string | readonly string[];
+  /** How many rows become one batch. */
   readonly batchSize: number;
 }
 

@@ -41,8 +41,19 @@ type Parsed<F extends FeatureSpecs, R> = {
 };
 
 interface Parser<S, R> {
-  <F extends FeatureSpecs>(serialized: S, options: { readonly features: F }): Parsed<F, R>;
-  <F extends FeatureSpecs>(options: { readonly serialized: S; readonly features: F }): Parsed<F, R>;
+  <F extends FeatureSpecs>(
+    serialized: S,
+    options: {
+      /** What each feature is, by its name. */
+      readonly features: F;
+    },
+  ): Parsed<F, R>;
+  <F extends FeatureSpecs>(options: {
+    /** Examples as bytes. */
+    readonly serialized: S;
+    /** What each feature is, by its name. */
+    readonly features: F;
+  }): Parsed<F, R>;
   <F extends FeatureSpecs>(serialized: S, features: F): Parsed<F, R>;
 }
 type Parse<S> = NamedFunction<

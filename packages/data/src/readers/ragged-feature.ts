@@ -94,7 +94,12 @@ export class RaggedFeature {
     ...args: Arguments<
       [dtype: FeatureDType, valueKey?: string | null, partitions?: readonly FeaturePartition[]],
       ['dtype', 'valueKey', 'partitions'],
-      { readonly rowSplitsDtype?: 'int32' | 'int64'; readonly validate?: boolean }
+      {
+        /** The dtype of the splits; int32 by default. */
+        readonly rowSplitsDtype?: 'int32' | 'int64';
+        /** TensorFlow’s check of the partitions, which is always made here. */
+        readonly validate?: boolean;
+      }
     >
   ) {
     const what = 'RaggedFeature';

@@ -43,7 +43,9 @@ export interface SaveOptions {
 
 /** Options of `Dataset.snapshot`. */
 export interface SnapshotOptions extends SaveOptions {
+  /** TensorFlow's order of files. There is one file here: leave it out. */
   readonly readerFunc?: unknown;
+  /** TensorFlow's distribution of elements over files. There is one file here: leave it out. */
   readonly shardFunc?: unknown;
 }
 

@@ -40,7 +40,10 @@ type Splits = {
   ): Split<ElementOf<{ -readonly [K in keyof S]: Tensor }>>;
   (dataset: TensorLike, options: SplitOptions): Split<Tensor>;
   (
-    options: SplitOptions & { readonly dataset: Dataset<unknown> | TensorLike | readonly Tensor[] },
+    options: SplitOptions & {
+      /** What is split: a dataset, a tensor, or a list of tensors with one first dimension. */
+      readonly dataset: Dataset<unknown> | TensorLike | readonly Tensor[];
+    },
   ): Split<Element>;
 };
 

@@ -24,6 +24,7 @@ export interface TimeseriesOptions {
   readonly batchSize?: number | null;
   /** Whether sequences come in another order; false unless set. */
   readonly shuffle?: boolean;
+  /** Makes the order of `shuffle` the same in each run of the program; drawn anew unless given. */
   readonly seed?: number;
   /** Only what lies from here on is used. */
   readonly startIndex?: number;

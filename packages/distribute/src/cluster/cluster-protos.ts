@@ -4,13 +4,17 @@ import { argumentsOf, shown, takesArguments } from '@eagre/core/internal';
 import { ClusterSpec, type TaskType } from './cluster-spec.ts';
 
 interface JobFields {
+  /** What its tasks do: `worker`, `ps`, … */
   readonly name: string;
+  /** The address of each task by its number: `{ 0: 'host:port' }`. */
   readonly tasks?: Readonly<Record<number, string>> | null;
 }
 
 /** The tasks of a job: addresses by numbers. */
 export class JobDef {
+  /** What its tasks do: `worker`, `ps`, … */
   readonly name: string;
+  /** The address of each task by its number: `{ 0: 'host:port' }`. */
   readonly tasks: Readonly<Record<number, string>>;
 
   constructor(...args: [fields: JobFields]) {
@@ -24,11 +28,13 @@ export class JobDef {
 takesArguments<JobFields>({ names: { name: true, tasks: true } }, JobDef);
 
 interface ClusterFields {
+  /** The jobs; none by default. */
   readonly job?: readonly JobDef[] | null;
 }
 
 /** The jobs of a cluster. */
 export class ClusterDef {
+  /** The jobs. */
   readonly job: readonly JobDef[];
 
   constructor(...args: [fields?: ClusterFields | null]) {
@@ -53,8 +59,11 @@ export class ClusterDef {
 takesArguments<ClusterFields>({ names: { job: true } }, ClusterDef);
 
 interface ServerFields {
+  /** All jobs of the cluster, this process's among them. */
   readonly cluster: ClusterDef;
+  /** What this process does. */
   readonly jobName: TaskType;
+  /** Which task of its job this process is; 0 by default. */
   readonly taskIndex?: number | null;
 }
 
@@ -62,7 +71,9 @@ interface ServerFields {
 export class ServerDef {
   /** All jobs of the cluster, this process's among them. */
   readonly cluster: ClusterDef;
+  /** What this process does. */
   readonly jobName: TaskType;
+  /** Which task of its job this process is. */
   readonly taskIndex: number;
 
   constructor(...args: [fields: ServerFields]) {

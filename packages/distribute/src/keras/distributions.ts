@@ -29,6 +29,7 @@ interface DataParallelArguments {
 
 /** How the variables and the data of models lie on devices. */
 export abstract class Distribution {
+  /** A mesh with one axis, along which batches are divided. Instead of `devices`. */
   readonly deviceMesh: DeviceMesh;
   /** The axis of the mesh along which batches are divided. */
   readonly batchDimName: string | null;

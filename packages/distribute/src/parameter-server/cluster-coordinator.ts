@@ -143,7 +143,12 @@ export class ClusterCoordinator {
     fn: (...args: A) => R,
     args?: { readonly [K in keyof A]: unknown } | null,
   ): RemoteValue<R>;
-  schedule(options: { readonly fn: AnyFunction; readonly args?: readonly unknown[] | null }): RemoteValue;
+  schedule(options: {
+    /** What a worker does. */
+    readonly fn: AnyFunction;
+    /** The arguments of the function; none by default. */
+    readonly args?: readonly unknown[] | null;
+  }): RemoteValue;
   schedule(fn: unknown, args?: unknown): RemoteValue<unknown> {
     const op = 'ClusterCoordinator.schedule';
     checkFunction(fn as AnyFunction, 'fn', op);

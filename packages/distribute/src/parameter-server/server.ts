@@ -38,6 +38,7 @@ export interface JoinOptions {
 }
 
 interface ServerArguments extends ServerOptions {
+  /** The addresses of all tasks: `{ worker: ['host:port', …] }`. */
   readonly cluster: ClusterLike;
 }
 

@@ -422,6 +422,7 @@ export abstract class Strategy implements DistributionStrategy {
       | {
           /** Batches for all replicas together. */
           readonly dataset: Dataset<T>;
+          /** How elements are brought to the replicas. */
           readonly options?: InputOptions | null;
         },
     options?: InputOptions | null,

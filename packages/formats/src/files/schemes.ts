@@ -35,7 +35,9 @@ export interface Signal {
 export interface FetchOptions {
   /** Is called while a file comes: with its fraction from 0 to 1, which is 0 up to the end where the server does not say the size. */
   readonly onProgress?: ((fraction: number, progress: FetchProgress) => void) | null;
+  /** Ends it early, such as the `signal` of an `AbortController`. */
   readonly signal?: Signal | null;
+  /** Headers and other options of the requests, as for `fetch`. */
   readonly requestInit?: RequestOptions | null;
   /** The hash that the file must have, as pages write it: `'sha256-…'`; or those of several files by their names. */
   readonly integrity?: string | Readonly<Record<string, string>> | null;

@@ -500,7 +500,9 @@ export const StructuredValue: MessageType<StructuredValue> = message<StructuredV
   }),
 );
 
+/** The value None. */
 export type NoneValue = Record<never, never>;
+/** The value None. */
 export const NoneValue: MessageType<NoneValue> = message<NoneValue>('NoneValue', () => ({}));
 
 /** A list of structured values. */

@@ -57,6 +57,7 @@ export const FAULT = -1;
 export const TEMPORARY = -2;
 /** The operand that stands for so many words by which workgroups of a launch count those that have ended, on GPUs of NVIDIA. They are 0 between launches. */
 export const COUNTERS = -3;
+/** How many of these words there are at most. */
 export const MOST_COUNTERS = 2048;
 
 /** One dispatch of a program. */

@@ -468,7 +468,7 @@ export function rowNorm(
   };
 }
 
-/** @param summand whether the last input is added to dx, as rounded numbers are. @param sumsOf what makes the gradients of columns. */
+/** The gradient of a normalisation of rows. @param summand whether the last input is added to dx, as rounded numbers are. @param sumsOf what makes the gradients of columns. */
 export function rowNormGrad(
   centered: boolean,
   summand = '',

@@ -81,7 +81,10 @@ export type PlaceholderShape = readonly (number | null | string)[];
 export const placeholder: NamedFunction<
   [dtype: DType, shape?: PlaceholderShape | null],
   ['dtype', 'shape'],
-  { readonly name?: string }
+  {
+    /** Of the placeholder in its graph; `Placeholder` by default. */
+    readonly name?: string;
+  }
 > = defineFunction(
   'compat.v1.placeholder',
   { dtype: kind.asIs, shape: kind.asIs },

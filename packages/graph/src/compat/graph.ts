@@ -107,7 +107,10 @@ export class Graph {
 
   /** Makes this the default graph for `fn`, or with `using _ = graph.asDefault()` until the block ends. */
   asDefault<T>(fn: () => T): T;
-  asDefault<T>(options: { readonly fn: () => T }): T;
+  asDefault<T>(options: {
+    /** What runs while the graph is the default one. */
+    readonly fn: () => T;
+  }): T;
   asDefault(): Disposable;
   asDefault(fn?: unknown): unknown {
     return scoped(() => enterGraph(this), 'Graph.asDefault', fn as (() => unknown) | undefined);

@@ -27,9 +27,27 @@ import { hasEffect } from './session-tracer.ts';
 /** `controlDependencies` around a function, or until the end of a block. */
 export interface ControlDependencies {
   <T>(controlInputs: readonly GraphElement[], fn: () => T): T;
-  <T>(controlInputs: readonly GraphElement[], options: { readonly fn: () => T }): T;
-  <T>(options: { readonly controlInputs: readonly GraphElement[]; readonly fn: () => T }): T;
-  (controlInputs: readonly GraphElement[] | { readonly controlInputs: readonly GraphElement[] }): Disposable;
+  <T>(
+    controlInputs: readonly GraphElement[],
+    options: {
+      /** Makes the ops that wait. */
+      readonly fn: () => T;
+    },
+  ): T;
+  <T>(options: {
+    /** What runs before. */
+    readonly controlInputs: readonly GraphElement[];
+    /** Makes the ops that wait. */
+    readonly fn: () => T;
+  }): T;
+  (
+    controlInputs:
+      | readonly GraphElement[]
+      | {
+          /** What runs before. */
+          readonly controlInputs: readonly GraphElement[];
+        },
+  ): Disposable;
 }
 
 /** Lets ops run after others, and those with them: for `fn`, or with `using` until the block ends. */
@@ -76,7 +94,12 @@ export interface OperationOptions {
 /** `group`: of a list, or of one after the other as in TensorFlow. */
 export interface Group {
   (inputs: readonly GraphElement[], options?: OperationOptions | null): Operation;
-  (args: { readonly inputs: readonly GraphElement[] } & OperationOptions): Operation;
+  (
+    args: {
+      /** What runs together. */
+      readonly inputs: readonly GraphElement[];
+    } & OperationOptions,
+  ): Operation;
   (...inputs: readonly GraphElement[]): Operation;
   (...args: readonly [...inputs: GraphElement[], options: OperationOptions]): Operation;
 }
@@ -224,9 +247,13 @@ export const gradients: NamedFunction<
   [ys: Source | readonly Source[], xs: Source | readonly Source[]],
   ['ys', 'xs'],
   {
+    /** Gradients of something beyond the targets, one for each; ones by default. */
     readonly gradYs?: Source | readonly (Source | null)[];
+    /** Tensors through which no gradient flows; none by default. */
     readonly stopGradients?: Source | readonly Source[];
+    /** What a source gets that no target depends on: null (`none`, the default), or zeros. */
     readonly unconnectedGradients?: 'none' | 'zero';
+    /** Before the names of the ops that are made. */
     readonly name?: string;
   },
   (Tensor | null)[]
@@ -267,7 +294,10 @@ export const gradients: NamedFunction<
 export const hessians: NamedFunction<
   [ys: Source, xs: Source | readonly Source[]],
   ['ys', 'xs'],
-  { readonly name?: string },
+  {
+    /** Before the names of the ops that are made. */
+    readonly name?: string;
+  },
   Tensor[]
 > = defineFunction('hessians', { ys: kind.asIs, xs: kind.asIs }, { name: kind.asIs }, (ys, xs, { name }) => {
   const graph = currentGraph('tf.hessians()');

@@ -80,7 +80,12 @@ export class Session {
    * @throws InvalidArgumentError for a placeholder without a value, values of another dtype or shape, and what is not in the graph;
    * FailedPreconditionError for variables without a value, and when the session is closed.
    */
-  run<const F extends Fetches>(args: { readonly fetches: F } & RunOptions): Fetched<F>;
+  run<const F extends Fetches>(
+    args: {
+      /** What is computed: a tensor, an operation, a name, or several in lists and objects. */
+      readonly fetches: F;
+    } & RunOptions,
+  ): Fetched<F>;
   run<const F extends Fetches>(fetches: F, options?: RunOptions | null): Fetched<F>;
   run<const F extends Fetches>(fetches: F, { feedDict = null }: RunOptions = {}): Fetched<F> {
     this.#open('Session.run');
@@ -105,7 +110,10 @@ export class Session {
    * @throws what `run` throws; InvalidArgumentError (the call) for another number of arguments.
    */
   makeCallable<const F extends Fetches>(
-    args: { readonly fetches: F } & CallableOptions,
+    args: {
+      /** What is computed: a tensor, an operation, a name, or several in lists and objects. */
+      readonly fetches: F;
+    } & CallableOptions,
   ): (...values: readonly TensorLike[]) => Fetched<F>;
   makeCallable<const F extends Fetches>(
     fetches: F,
@@ -155,7 +163,10 @@ export class Session {
 
   /** Makes this the default session for `fn`, or with `using _ = session.asDefault()` until the block ends. */
   asDefault<T>(fn: () => T): T;
-  asDefault<T>(options: { readonly fn: () => T }): T;
+  asDefault<T>(options: {
+    /** What runs while the session is the default one. */
+    readonly fn: () => T;
+  }): T;
   asDefault(): Disposable;
   asDefault(fn?: unknown): unknown {
     return scoped(() => enterSession(this), 'Session.asDefault', fn as (() => unknown) | undefined);
@@ -300,7 +311,12 @@ export interface EvaluateOptions extends RunOptions {
 
 /** `getDefaultSession().run(…)`, or that of another session. */
 export interface Evaluate {
-  <const F extends Fetches>(args: { readonly fetches: F } & EvaluateOptions): Fetched<F>;
+  <const F extends Fetches>(
+    args: {
+      /** What is computed: a tensor, an operation, a name, or several in lists and objects. */
+      readonly fetches: F;
+    } & EvaluateOptions,
+  ): Fetched<F>;
   <const F extends Fetches>(fetches: F, options?: EvaluateOptions | null): Fetched<F>;
 }
 

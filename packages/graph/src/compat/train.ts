@@ -35,6 +35,7 @@ export interface MinimizeOptions {
   readonly varList?: readonly Variable[] | undefined;
   /** Counts the steps. */
   readonly globalStep?: Variable;
+  /** Of the operation in its graph; the optimizer's name by default. */
   readonly name?: string;
 }
 

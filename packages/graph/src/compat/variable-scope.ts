@@ -123,16 +123,26 @@ export interface VariableScopeFunction {
   <T>(nameOrScope: NameOrScope, fn: (scope: VariableScope) => T, options?: VariableScopeOptions | null): T;
   <T>(
     nameOrScope: NameOrScope,
-    options: VariableScopeOptions & { readonly fn: (scope: VariableScope) => T },
+    options: VariableScopeOptions & {
+      /** What runs in the scope. */
+      readonly fn: (scope: VariableScope) => T;
+    },
   ): T;
   <T>(
     options: VariableScopeOptions & {
+      /** Before the names of variables, or a scope that is gone on with. */
       readonly nameOrScope: NameOrScope;
+      /** What runs in the scope. */
       readonly fn: (scope: VariableScope) => T;
     },
   ): T;
   (nameOrScope: NameOrScope, options?: VariableScopeOptions | null): Disposable;
-  (options: VariableScopeOptions & { readonly nameOrScope: NameOrScope }): Disposable;
+  (
+    options: VariableScopeOptions & {
+      /** Before the names of variables, or a scope that is gone on with. */
+      readonly nameOrScope: NameOrScope;
+    },
+  ): Disposable;
 }
 
 const scopeAround = defineFunction<

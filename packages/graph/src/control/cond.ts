@@ -70,7 +70,10 @@ export const switchCase: <R, D = never>(
   ...args: Arguments<
     [index: TensorLike, branches: Branches<R>],
     ['index|branchIndex', 'branches|branchFns'],
-    { readonly default?: Branch<D> }
+    {
+      /** The branch for numbers that have none; the last one by default. */
+      readonly default?: Branch<D>;
+    }
   >
 ) => Tensors<R | D> = defineFunction<
   NamedFunction<
@@ -119,7 +122,14 @@ export const caseOf: <R, D = never>(
   ...args: Arguments<
     [pairs: Pairs<R>],
     ['pairs|predFnPairs'],
-    { readonly default?: Branch<D>; readonly exclusive?: boolean; readonly strict?: boolean }
+    {
+      /** What is computed where no condition holds; an error by default. */
+      readonly default?: Branch<D>;
+      /** Whether it is an error that several conditions hold; false by default, and the first one counts. */
+      readonly exclusive?: boolean;
+      /** Whether lists of one tensor stay lists; false by default. */
+      readonly strict?: boolean;
+    }
   >
 ) => Tensors<R | D> = defineFunction<
   NamedFunction<

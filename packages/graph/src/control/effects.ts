@@ -23,9 +23,27 @@ type Control = (() => unknown) | GraphElement | TensorLike | null | undefined;
 /** `controlDependencies` around a function, or until the end of a block. */
 export interface ControlDependencies {
   <T>(controlInputs: readonly Control[], fn: () => T): T;
-  <T>(controlInputs: readonly Control[], options: { readonly fn: () => T }): T;
-  <T>(options: { readonly controlInputs: readonly Control[]; readonly fn: () => T }): T;
-  (controlInputs: readonly Control[] | { readonly controlInputs: readonly Control[] }): Disposable;
+  <T>(
+    controlInputs: readonly Control[],
+    options: {
+      /** What runs afterwards. */
+      readonly fn: () => T;
+    },
+  ): T;
+  <T>(options: {
+    /** What is computed before. */
+    readonly controlInputs: readonly Control[];
+    /** What runs afterwards. */
+    readonly fn: () => T;
+  }): T;
+  (
+    controlInputs:
+      | readonly Control[]
+      | {
+          /** What is computed before. */
+          readonly controlInputs: readonly Control[];
+        },
+  ): Disposable;
 }
 
 /**
@@ -72,7 +90,10 @@ export const noOp: NamedFunction<[], [], unknown, Operation | null> = /* @__PURE
 const tupleOf: NamedFunction<
   [tensors: readonly (TensorLike | null)[]],
   ['tensors'],
-  { readonly controlInputs?: readonly Control[] | null },
+  {
+    /** What is computed before, too; nothing by default. */
+    readonly controlInputs?: readonly Control[] | null;
+  },
   (Tensor | null)[]
 > = /* @__PURE__ */ defineFunction(
   'tuple',

@@ -217,7 +217,14 @@ export interface MapFn {
    * @throws InvalidArgumentError for scalars, for different first dimensions, and for different results.
    */
   <E, R>(fn: (elem: Tensors<E>) => R, elems: E, options?: MapOptions | null): Tensors<R>;
-  <E, R>(options: MapOptions & { readonly fn: (elem: Tensors<E>) => R; readonly elems: E }): Tensors<R>;
+  <E, R>(
+    options: MapOptions & {
+      /** What becomes of an element. */
+      readonly fn: (elem: Tensors<E>) => R;
+      /** Tensors whose rows are the elements. */
+      readonly elems: E;
+    },
+  ): Tensors<R>;
 }
 type Mapping<O = unknown> = NamedFunction<
   [fn: (elem: never) => unknown, elems: unknown],
@@ -368,7 +375,12 @@ export interface VectorizedMap {
    * every element of the others.
    */
   <E, R>(fn: (elem: Tensors<E>) => R, elems: E): Tensors<R>;
-  <E, R>(options: { readonly fn: (elem: Tensors<E>) => R; readonly elems: E }): Tensors<R>;
+  <E, R>(options: {
+    /** What becomes of an element. */
+    readonly fn: (elem: Tensors<E>) => R;
+    /** Tensors whose rows are the elements. */
+    readonly elems: E;
+  }): Tensors<R>;
 }
 /** `mapFn`, where tensors whose first dimension is 1 go with every element of the others. */
 export const vectorizedMap: VectorizedMap = defineFunction<Mapping>(
@@ -589,7 +601,10 @@ export interface Foldl {
   <E, const I>(
     fn: (state: Tensors<I>, elem: Tensors<E>) => Values<Tensors<I>>,
     elems: E,
-    options: { readonly initializer: I },
+    options: {
+      /** The state before the first element. */
+      readonly initializer: I;
+    },
   ): Tensors<I>;
   <E>(
     fn: (state: Tensors<E>, elem: Tensors<E>) => Values<Tensors<E>>,
@@ -597,12 +612,17 @@ export interface Foldl {
     options?: Record<never, never> | null,
   ): Tensors<E>;
   <E, const I>(options: {
+    /** Makes the next state of the state and an element. */
     readonly fn: (state: Tensors<I>, elem: Tensors<E>) => Values<Tensors<I>>;
+    /** Tensors whose rows are the elements. */
     readonly elems: E;
+    /** The state before the first element. */
     readonly initializer: I;
   }): Tensors<I>;
   <E>(options: {
+    /** Makes the next state of the state and an element. */
     readonly fn: (state: Tensors<E>, elem: Tensors<E>) => Values<Tensors<E>>;
+    /** Tensors whose rows are the elements; the first is the state at the start. */
     readonly elems: E;
   }): Tensors<E>;
 }
@@ -620,7 +640,10 @@ export interface Foldr {
   <E, const I>(
     fn: (state: Tensors<I>, elem: Tensors<E>) => Values<Tensors<I>>,
     elems: E,
-    options: { readonly initializer: I },
+    options: {
+      /** The state before the last element, where it begins. */
+      readonly initializer: I;
+    },
   ): Tensors<I>;
   <E>(
     fn: (state: Tensors<E>, elem: Tensors<E>) => Values<Tensors<E>>,
@@ -628,12 +651,17 @@ export interface Foldr {
     options?: Record<never, never> | null,
   ): Tensors<E>;
   <E, const I>(options: {
+    /** Makes the next state of the state and an element. */
     readonly fn: (state: Tensors<I>, elem: Tensors<E>) => Values<Tensors<I>>;
+    /** Tensors whose rows are the elements. */
     readonly elems: E;
+    /** The state before the last element, where it begins. */
     readonly initializer: I;
   }): Tensors<I>;
   <E>(options: {
+    /** Makes the next state of the state and an element. */
     readonly fn: (state: Tensors<E>, elem: Tensors<E>) => Values<Tensors<E>>;
+    /** Tensors whose rows are the elements; the last is the state at the start. */
     readonly elems: E;
   }): Tensors<E>;
 }
@@ -656,7 +684,12 @@ export interface Scan {
   <E, const I>(
     fn: (state: Tensors<I>, elem: Tensors<E>) => Values<Tensors<I>>,
     elems: E,
-    options: { readonly initializer: I; readonly reverse?: boolean },
+    options: {
+      /** The state before the first element. */
+      readonly initializer: I;
+      /** From the last element to the first; false by default. */
+      readonly reverse?: boolean;
+    },
   ): Tensors<I>;
   <E>(
     fn: (state: Tensors<E>, elem: Tensors<E>) => Values<Tensors<E>>,
@@ -667,14 +700,21 @@ export interface Scan {
     } | null,
   ): Tensors<E>;
   <E, const I>(options: {
+    /** Makes the next state of the state and an element. */
     readonly fn: (state: Tensors<I>, elem: Tensors<E>) => Values<Tensors<I>>;
+    /** Tensors whose rows are the elements. */
     readonly elems: E;
+    /** The state before the first element. */
     readonly initializer: I;
+    /** From the last element to the first; false by default. */
     readonly reverse?: boolean;
   }): Tensors<I>;
   <E>(options: {
+    /** Makes the next state of the state and an element. */
     readonly fn: (state: Tensors<E>, elem: Tensors<E>) => Values<Tensors<E>>;
+    /** Tensors whose rows are the elements; the first is the state at the start. */
     readonly elems: E;
+    /** From the last element to the first; false by default. */
     readonly reverse?: boolean;
   }): Tensors<E>;
 }

@@ -91,8 +91,11 @@ export interface WhileLoop {
   ): Tensors<V>;
   <const V extends readonly unknown[]>(
     options: WhileLoopOptions & {
+      /** Whether the loop goes on: a boolean or a bool scalar. */
       readonly cond: (...vars: TensorsOf<V>) => Truth;
+      /** Gives the next values of the loop's variables. */
       readonly body: (...vars: TensorsOf<V>) => LoopResult<V>;
+      /** The first values. */
       readonly loopVars: V;
     },
   ): TensorsOf<V>;

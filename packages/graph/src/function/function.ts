@@ -123,7 +123,10 @@ export function tfFunction<F extends AnyFunction, A = unknown, B = unknown, C = 
 export function tfFunction<F extends AnyFunction>(fn: F, options?: FunctionOptions | null): TracedFunction<F>;
 /** With all of it by name. */
 export function tfFunction<F extends AnyFunction, A = unknown, B = unknown, C = unknown, D = unknown>(
-  args: { readonly func: F & Typing<A, B, C, D> } & FunctionOptions,
+  args: {
+    /** What is traced. */
+    readonly func: F & Typing<A, B, C, D>;
+  } & FunctionOptions,
 ): Traced<F>;
 /** As a decorator of a method: traces of their own for each object. */
 export function tfFunction<F extends AnyFunction>(fn: F, decorated: ClassMethodDecoratorContext): F;

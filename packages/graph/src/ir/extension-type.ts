@@ -230,9 +230,13 @@ function checkType(type: unknown, name: string, op: string): void {
   );
 }
 
-/** A class with fields: what `ExtensionType.of` gives, and classes that extend it. */
 // biome-ignore lint/suspicious/noExplicitAny: classes of whatever arguments
-type ExtensionClass = (abstract new (...args: any[]) => ExtensionType) & { readonly fields: Fields };
+type AnyExtension = abstract new (...args: any[]) => ExtensionType;
+/** A class with fields: what `ExtensionType.of` gives, and classes that extend it. */
+type ExtensionClass = AnyExtension & {
+  /** What each field is, by its name. */
+  readonly fields: Fields;
+};
 
 /** What is known of a class. */
 interface Declared {

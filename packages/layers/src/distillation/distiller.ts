@@ -28,8 +28,11 @@ export interface DistillerOptions extends LayerOptions {
 }
 /** All arguments of `Distiller`, by name. */
 export interface DistillerArguments extends DistillerOptions {
+  /** The trained model, which stays as it is. */
   readonly teacher: Model;
+  /** The model that is trained. */
   readonly student: Model;
+  /** How the outputs of both are compared: one loss or several. */
   readonly distillationLosses: DistillationLoss | readonly DistillationLoss[];
 }
 
@@ -44,10 +47,15 @@ const refuse = (message: string): never => {
  * @throws InvalidArgumentError for models whose symbolic inputs or outputs differ
  */
 export class Distiller extends Model {
+  /** The trained model, which stays as it is. */
   declare readonly teacher: Model;
+  /** The model that is trained. */
   declare readonly student: Model;
+  /** How the outputs of both are compared: one loss or several. */
   declare readonly distillationLosses: readonly DistillationLoss[];
+  /** A factor for each loss. */
   declare readonly distillationLossWeights: readonly number[];
+  /** How much the loss of `compile` counts, from 0 to 1; the rest is what the distillation counts. */
   declare readonly studentLossWeight: number;
   readonly studentLossTracker: metrics.Mean = new metrics.Mean('student_loss');
   readonly distillationLossTracker: metrics.Mean = new metrics.Mean('distillation_loss');

@@ -178,7 +178,9 @@ export interface LogitsDistillationOptions {
 }
 /** How far the student's outputs are from the teacher's, both divided by a temperature. */
 export class LogitsDistillation extends DistillationLoss {
+  /** Outputs are divided by it. */
   declare readonly temperature: number;
+  /** How the outputs of both models are compared. */
   declare readonly loss: DistillationLosses;
 
   constructor(
@@ -231,8 +233,11 @@ export interface FeatureDistillationOptions extends LayerNames {
 }
 /** How far outputs of a layer of the student are from those of a layer of the teacher. Layers are of models that have symbolic inputs. */
 export class FeatureDistillation extends DistillationLoss {
+  /** How the outputs of both layers are compared. */
   declare readonly loss: DistillationLosses;
+  /** The layer of the teacher whose output counts. */
   declare readonly teacherLayerName: string | null;
+  /** The layer of the student whose output counts. It counts only where the teacher's is given, too. */
   declare readonly studentLayerName: string | null;
 
   constructor(

@@ -68,7 +68,12 @@ export abstract class CausalLM extends Model {
    * @returns the token ids of the texts, with their prompts unless `stripPrompt` is true.
    */
   async generate(
-    inputs: Prompts | (GenerateTextOptions & { readonly inputs: Prompts }),
+    inputs:
+      | Prompts
+      | (GenerateTextOptions & {
+          /** The prompts: lists of token ids, or a tensor of them. */
+          readonly inputs: Prompts;
+        }),
     options?: GenerateTextOptions,
   ): Promise<number[][]> {
     const { stripPrompt = false, ...others } = options as GenerateTextOptions;
@@ -98,7 +103,12 @@ export abstract class CausalLM extends Model {
    * ended repeats its last token.
    */
   generateStream(
-    inputs: Prompts | (GenerateOptions & { readonly inputs: Prompts }),
+    inputs:
+      | Prompts
+      | (GenerateOptions & {
+          /** The prompts: lists of token ids, or a tensor of them. */
+          readonly inputs: Prompts;
+        }),
     options?: GenerateOptions,
   ): IterableIterator<readonly number[]> {
     return this.#stream(promptsOf(inputs as Prompts, this.name), options as GenerateOptions);

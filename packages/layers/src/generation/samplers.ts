@@ -97,6 +97,7 @@ export class RandomSampler extends Drawn {
 
 /** One of the `k` likeliest tokens (Fan et al., 2018). */
 export class TopKSampler extends Drawn {
+  /** At most so many, which takes less time than to sort all. */
   declare readonly k: number;
 
   constructor(
@@ -112,7 +113,9 @@ export class TopKSampler extends Drawn {
 
 /** One of the likeliest tokens that have the probability `p` together (Holtzman et al., 2019). */
 export class TopPSampler extends Drawn {
+  /** As many of the likeliest tokens can be drawn as have this probability together. */
   declare readonly p: number;
+  /** At most so many, which takes less time than to sort all. */
   declare readonly k: number | null;
 
   constructor(

@@ -62,6 +62,7 @@ const unseeded: Source = {
 
 /** With a seed always the same numbers, as in Keras; an op's seed would only start a sequence. */
 abstract class Seeded extends Initializer {
+  /** The same numbers each time. */
   declare readonly seed: number | null;
 
   protected get source(): Source {
@@ -206,7 +207,9 @@ const TRUNCATED_STDDEV = 0.8796256610342398;
 
 /** What these share: variance scale / n, n being the fan in, the fan out, or their mean. */
 abstract class Scaled extends Seeded {
+  /** The axes whose sizes, multiplied, count the inputs of a unit. */
   declare readonly inputAxes: readonly number[] | null;
+  /** The axes whose sizes, multiplied, count the outputs. */
   declare readonly outputAxes: readonly number[] | null;
 
   get scale(): number {

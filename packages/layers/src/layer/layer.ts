@@ -418,7 +418,10 @@ export class Layer extends Module implements Trackable {
   }
   /** Makes the weights for what `getBuildConfig` gave. */
   buildFromConfig(config: Readonly<Record<string, unknown>>): void;
-  buildFromConfig(options: { readonly config: Readonly<Record<string, unknown>> }): void;
+  buildFromConfig(options: {
+    /** What `getBuildConfig` gave. */
+    readonly config: Readonly<Record<string, unknown>>;
+  }): void;
   buildFromConfig(config: Readonly<Record<string, unknown>>): void {
     const { input_shape: one, shapes_dict: several } = config;
     const byName = isPlain(several) ? several : {};
@@ -546,7 +549,12 @@ export class Layer extends Module implements Trackable {
    * @throws UnimplementedError for another class or mode, FailedPreconditionError before the layer is built and a second time.
    */
   quantize(mode?: QuantizationMode | null, options?: QuantizeLayerOptions | null): void;
-  quantize(options: { readonly mode?: QuantizationMode | null } & QuantizeLayerOptions): void;
+  quantize(
+    options: {
+      /** The kind of quantization: `int8`, `int4`, `float8`, `gptq` or `awq`; that of the `config` unless given. */
+      readonly mode?: QuantizationMode | null;
+    } & QuantizeLayerOptions,
+  ): void;
   quantize(mode?: unknown, options?: QuantizeLayerOptions | null): void {
     this.toIntegers(mode, options?.config);
   }
@@ -704,8 +712,11 @@ export class Layer extends Module implements Trackable {
   ): StatelessResult<T>;
   statelessCall<T = Tensor>(
     options: {
+      /** Values in the order of `trainableVariables`. */
       readonly trainableVariables: Values;
+      /** Values in the order of `nonTrainableVariables`. */
       readonly nonTrainableVariables: Values;
+      /** What the layer is called with. */
       readonly inputs: unknown;
     } & StatelessCallOptions,
   ): StatelessResult<T>;

@@ -48,6 +48,7 @@ export function axesText(rank: Rank, format: DataFormat): string {
 
 /** A layer of sequences, images or volumes. It counts sizes with the channels last, wherever they are. */
 export abstract class SpatialLayer extends Layer {
+  /** Where the channels are: `channelsLast` or `channelsFirst`. */
   declare readonly dataFormat: DataFormat;
   /** How many directions there are. */
   readonly rank: Rank;

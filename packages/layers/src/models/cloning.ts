@@ -74,8 +74,18 @@ const refuse = (message: string): never => {
 export const cloneModel: {
   (model: Sequential, options?: CloneOptions | null): Sequential;
   (model: Model, options?: CloneOptions | null): Model;
-  (options: CloneOptions & { readonly model: Sequential }): Sequential;
-  (options: CloneOptions & { readonly model: Model }): Model;
+  (
+    options: CloneOptions & {
+      /** The model whose layers are made anew. */
+      readonly model: Sequential;
+    },
+  ): Sequential;
+  (
+    options: CloneOptions & {
+      /** The model whose layers are made anew. */
+      readonly model: Model;
+    },
+  ): Model;
 } = defineFunction<NamedFunction<[model: Model], ['model'], CloneOptions, Model>>(
   CLONE,
   { model: kind.asIs },

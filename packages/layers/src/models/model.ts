@@ -131,6 +131,7 @@ import { type SummaryOptions, summary, summaryOptionNames } from './summary.ts';
 export interface ModelOptions extends LayerOptions {
   /** Of a functional model. */
   readonly inputs?: Symbolic;
+  /** What the model gives, made of `inputs` by layers: one, a list, or an object of them. */
   readonly outputs?: Symbolic;
 }
 
@@ -141,11 +142,15 @@ export interface JsonOptions {
 
 /** Examples by name, among the options. */
 interface ByName {
+  /** The inputs: a tensor, several by position or name, or batches such as a `Dataset`. */
   readonly x: FitData;
+  /** The targets, in the order of the examples; none where `x` has them. */
   readonly y?: Targets | null;
 }
 interface BatchByName {
+  /** The inputs of the batch. */
   readonly x: Inputs;
+  /** The targets of the batch. */
   readonly y?: Targets | null;
 }
 
@@ -223,7 +228,12 @@ export class Model extends Layer {
    * @throws FailedPreconditionError for a layer that is not built, or is quantized already
    */
   override quantize(mode?: QuantizationMode | null, options?: QuantizeOptions | null): void;
-  override quantize(options: { readonly mode?: QuantizationMode | null } & QuantizeOptions): void;
+  override quantize(
+    options: {
+      /** The kind of quantization: `int8`, `int4`, `float8`, `gptq` or `awq`; that of the `config` unless given. */
+      readonly mode?: QuantizationMode | null;
+    } & QuantizeOptions,
+  ): void;
   override quantize(mode?: unknown, options?: QuantizeOptions | null): void {
     const wanted = filterOf(options?.filters ?? null, this.name);
     const config = configFor(this, mode, options?.config);
@@ -459,7 +469,10 @@ export class Model extends Layer {
    * nobody else knows what that takes; otherwise it stays as it is.
    */
   compileFromConfig(config: Readonly<Record<string, unknown>>): void;
-  compileFromConfig(options: { readonly config: Readonly<Record<string, unknown>> }): void;
+  compileFromConfig(options: {
+    /** What `getCompileConfig` gave. */
+    readonly config: Readonly<Record<string, unknown>>;
+  }): void;
   compileFromConfig(config: Readonly<Record<string, unknown>>): void {
     if (this.compile === Model.prototype.compile) this.compile(optionsOfCompile(config));
   }
@@ -512,7 +525,12 @@ export class Model extends Layer {
     return loops.evaluate(this, x as FitData, y, options);
   }
   /** The outputs for all examples, batch by batch; of a model of several outputs a list: `predict<Tensor[]>(x)`. */
-  predict<T extends Tensors = Tensor>(options: PredictOptions & { readonly x: FitData }): Promise<NoInfer<T>>;
+  predict<T extends Tensors = Tensor>(
+    options: PredictOptions & {
+      /** The inputs: a tensor, several by position or name, or batches such as a `Dataset`. */
+      readonly x: FitData;
+    },
+  ): Promise<NoInfer<T>>;
   predict<T extends Tensors = Tensor>(x: FitData, options?: PredictOptions | null): Promise<NoInfer<T>>;
   async predict<T extends Tensors = Tensor>(
     x: unknown,
@@ -537,7 +555,10 @@ export class Model extends Layer {
     return testOnBatch(this, x as Inputs, y ?? undefined, options ?? {});
   }
   /** The outputs for one batch, at once. */
-  predictOnBatch<T extends Tensors = Tensor>(options: { readonly x: Inputs }): NoInfer<T>;
+  predictOnBatch<T extends Tensors = Tensor>(options: {
+    /** The inputs of the batch. */
+    readonly x: Inputs;
+  }): NoInfer<T>;
   predictOnBatch<T extends Tensors = Tensor>(x: Inputs): NoInfer<T>;
   predictOnBatch<T extends Tensors = Tensor>(x: unknown): NoInfer<T> {
     tellIfBeingRead(this, 'predictOnBatch');
@@ -607,7 +628,10 @@ export class Model extends Layer {
   }
   /** Sets variables as `getStateTree` gave them; parts may lack. @throws InvalidArgumentError for names that the model does not have */
   setStateTree(stateTree: Partial<StateTree<TensorLike>>): void;
-  setStateTree(options: { readonly stateTree: Partial<StateTree<TensorLike>> }): void;
+  setStateTree(options: {
+    /** Values in the form of `getStateTree`; parts may be left out. */
+    readonly stateTree: Partial<StateTree<TensorLike>>;
+  }): void;
   setStateTree(stateTree: unknown): void {
     setStateTree(this, stateTree as Partial<StateTree<TensorLike>>);
   }
@@ -653,8 +677,11 @@ export class Model extends Layer {
   ): StatelessLoss;
   statelessComputeLoss(
     given: {
+      /** Values in the order of `trainableVariables`. */
       readonly trainableVariables: Values;
+      /** Values in the order of `nonTrainableVariables`. */
       readonly nonTrainableVariables: Values;
+      /** Values in the order of `metricsVariables`. */
       readonly metricsVariables: Values;
     } & LossArguments,
   ): StatelessLoss;
@@ -722,7 +749,12 @@ export class Model extends Layer {
    * @throws InvalidArgumentError for another ending, and for what is not to be overwritten.
    */
   save(filepath: string, options?: SaveOptions | null): Promise<void>;
-  save(options: { readonly filepath: string } & SaveOptions): Promise<void>;
+  save(
+    options: {
+      /** Where to save: a file that ends in `.keras` or `.h5`, or a folder. */
+      readonly filepath: string;
+    } & SaveOptions,
+  ): Promise<void>;
   async save(filepath: unknown, options?: SaveOptions | null): Promise<void> {
     await save(this, filepath, options ?? {});
   }
@@ -734,7 +766,12 @@ export class Model extends Layer {
    */
   saveWeights(filepath: string, options?: CheckpointOptions | null): Promise<void>;
   saveWeights(filepath: string, options: AllSaveWeightsOptions): Promise<void>;
-  saveWeights(options: { readonly filepath: string } & AllSaveWeightsOptions): Promise<void>;
+  saveWeights(
+    options: {
+      /** Where to save: `.weights.h5`, `.safetensors`, or the prefix of a checkpoint. */
+      readonly filepath: string;
+    } & AllSaveWeightsOptions,
+  ): Promise<void>;
   async saveWeights(filepath: unknown, options?: unknown, more?: SaveWeightsOptions | null): Promise<void> {
     await saveWeights(this, filepath as string, {
       ...more,
@@ -749,7 +786,12 @@ export class Model extends Layer {
    * which a model that is built finds nothing; the model stays as it was.
    */
   loadWeights(filepath: string, options?: LoadWeightsOptions | null): Promise<LoadStatus | null>;
-  loadWeights(options: { readonly filepath: string } & LoadWeightsOptions): Promise<LoadStatus | null>;
+  loadWeights(
+    options: {
+      /** The file, or the prefix of a checkpoint. */
+      readonly filepath: string;
+    } & LoadWeightsOptions,
+  ): Promise<LoadStatus | null>;
   async loadWeights(filepath: unknown, options?: LoadWeightsOptions | null): Promise<LoadStatus | null> {
     return loadWeights(this, filepath as string, options ?? {});
   }

@@ -68,7 +68,10 @@ export const bitwiseNot: Unary = /* @__PURE__ */ unary('bitwiseNot', (x) =>
 export const take: NamedFunction<
   [a: TensorLike, indices: TensorLike, axis?: IntegerLike | null],
   ['a', 'indices', 'axis'],
-  { readonly mode?: 'clip' | 'wrap' }
+  {
+    /** What places outside mean: `'clip'`, the default, the nearest; `'wrap'` goes on at the other end. */
+    readonly mode?: 'clip' | 'wrap';
+  }
 > = /* @__PURE__ */ defineFunction(
   named('take'),
   { a: kind.tensor, indices: kind.tensor, axis: kind.axis },
@@ -133,7 +136,10 @@ export const argsort: Position = /* @__PURE__ */ position('argsort', (x, axis) =
 export const countNonzero: NamedFunction<
   [a: TensorLike, axis?: AxisLike],
   ['a', 'axis'],
-  { readonly keepdims?: boolean }
+  {
+    /** Keeps the axes as 1; false by default. */
+    readonly keepdims?: boolean;
+  }
 > = /* @__PURE__ */ defineFunction(
   named('countNonzero'),
   { a: kind.tensor, axis: kind.axes },

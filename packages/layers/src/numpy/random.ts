@@ -60,7 +60,10 @@ export const uniform: NamedFunction<
 export const randint: NamedFunction<
   [low: number, high?: number | null, size?: Size],
   ['low', 'high', 'size'],
-  { readonly dtype?: DType }
+  {
+    /** Of the integers. */
+    readonly dtype?: DType;
+  }
 > = /* @__PURE__ */ defineFunction(
   named('randint'),
   { low: kind.asIs, high: kind.asIs, size: kind.sizes },

@@ -15,6 +15,7 @@ import { floating } from '../ops/define.ts';
 interface Options {
   /** In which is computed. */
   readonly dtype?: DType | null;
+  /** Keeps the axes as 1; false by default. */
   readonly keepdims?: boolean;
 }
 type Reduction = NamedFunction<[a: TensorLike, axis?: AxisLike], ['a', 'axis'], Options>;
@@ -69,7 +70,12 @@ export const nanmean: Reduction = /* @__PURE__ */ reduction('nanmean', floating,
 type Spread = NamedFunction<
   [a: TensorLike, axis?: AxisLike],
   ['a', 'axis'],
-  { readonly ddof?: number; readonly keepdims?: boolean }
+  {
+    /** What is taken off the number of elements that is divided by; 0 by default. */
+    readonly ddof?: number;
+    /** Keeps the axes as 1; false by default. */
+    readonly keepdims?: boolean;
+  }
 >;
 const spread = (name: string, run: (v: Tensor) => Tensor): Spread =>
   defineFunction(
@@ -95,7 +101,10 @@ export { variance as var };
 type Running = NamedFunction<
   [a: TensorLike, axis?: IntegerLike | null],
   ['a', 'axis'],
-  { readonly dtype?: DType | null }
+  {
+    /** Of the result. */
+    readonly dtype?: DType | null;
+  }
 >;
 const running = (name: string, run: (x: Tensor, axis: number) => Tensor): Running =>
   defineFunction(

@@ -21,7 +21,9 @@ const EPSILON = 1e-7;
 export type ImageShape = readonly [height: number, width: number, ...rest: readonly number[]];
 /** Boxes [boxes, 4] or [batch, boxes, 4] and the labels of what is in them. */
 export interface LabeledBoxes {
+  /** [boxes, 4] or [batch, boxes, 4]. */
   readonly boxes: TensorLike;
+  /** [batch, boxes]; -1 where there is no box. */
   readonly labels?: TensorLike | null;
 }
 
@@ -65,6 +67,7 @@ function convert(
 interface ConvertOptions {
   /** Of the image; needed where a format is relative. */
   readonly height?: number | null;
+  /** Of the image; needed where a format is relative. */
   readonly width?: number | null;
   /** `float32` by default. */
   readonly dtype?: 'float32' | 'float64' | 'float16';
@@ -150,7 +153,10 @@ export const computeIou: NamedFunction<
 export const computeCiou: NamedFunction<
   [boxes1: TensorLike, boxes2: TensorLike, boundingBoxFormat: BoundingBoxFormat],
   ['boxes1', 'boxes2', 'boundingBoxFormat'],
-  { imageShape?: ImageShape | null }
+  {
+    /** [height, width, channels] of the images; needed for relative formats. */
+    imageShape?: ImageShape | null;
+  }
 > = /* @__PURE__ */ defineFunction(
   named('computeCiou'),
   { boxes1: kind.tensor, boxes2: kind.tensor, boundingBoxFormat: kind.asIs },
@@ -201,8 +207,11 @@ export const clipToImageSize: NamedFunction<
   [boundingBoxes: LabeledBoxes],
   ['boundingBoxes'],
   {
+    /** Of the image; needed for `xyxy`. */
     readonly height?: number | null;
+    /** Of the image; needed for `xyxy`. */
     readonly width?: number | null;
+    /** In pixels (`xyxy`, the default), or in shares of the image. */
     readonly boundingBoxFormat?: 'xyxy' | 'rel_xyxy';
   },
   { readonly boxes: Tensor; readonly labels?: Tensor }
@@ -255,6 +264,7 @@ export const crop: NamedFunction<
 interface PadOptions {
   /** Of the image; needed for relative formats. */
   readonly height?: number | null;
+  /** Of the image; needed for relative formats. */
   readonly width?: number | null;
   /** `xyxy` by default. */
   readonly boundingBoxFormat?: BoundingBoxFormat;
@@ -390,7 +400,14 @@ export const affineTransform: NamedFunction<
     width: number,
   ],
   ['boxes', 'angle', 'translateX', 'translateY', 'scale', 'shearX', 'shearY', 'height', 'width'],
-  { readonly centerX?: number | null; readonly centerY?: number | null; readonly boundingBoxFormat?: 'xyxy' }
+  {
+    /** Around which boxes are turned, as a share of the width; 0.5 by default. */
+    readonly centerX?: number | null;
+    /** Around which boxes are turned, as a share of the height; 0.5 by default. */
+    readonly centerY?: number | null;
+    /** In pixels: `xyxy`. */
+    readonly boundingBoxFormat?: 'xyxy';
+  }
 > = /* @__PURE__ */ defineFunction(
   named('affineTransform'),
   {

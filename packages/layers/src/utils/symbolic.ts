@@ -7,7 +7,10 @@ const isSymbolic = (x: unknown): x is KerasTensor => !isPlain(x) && x instanceof
 /** Whether it is a symbolic tensor, as `tf.Input` and layers give them. */
 export const isKerasTensor: {
   (x: unknown): x is KerasTensor;
-  (options: { readonly x: unknown }): boolean;
+  (options: {
+    /** Anything. */
+    readonly x: unknown;
+  }): boolean;
 } = /* @__PURE__ */ defineFunction<NamedFunction<[x: unknown], ['x'], unknown, boolean>>(
   'keras.utils.isKerasTensor',
   { x: true },

@@ -46,6 +46,7 @@ export interface DrawBoundingBoxesOptions {
   readonly textThickness?: number;
   /** 1 by default, letters of about 20 pixels. */
   readonly fontScale?: number;
+  /** Where the channels of the images are; `channelsLast` by default. */
   readonly dataFormat?: DataFormat | null;
 }
 
@@ -228,6 +229,7 @@ export interface DrawSegmentationMasksOptions {
   readonly blend?: boolean;
   /** The class of pixels without a mask; -1 by default. */
   readonly ignoreIndex?: number;
+  /** Where the channels of the images are; `channelsLast` by default. */
   readonly dataFormat?: DataFormat | null;
 }
 

@@ -115,20 +115,17 @@ export const meanSquaredLogarithmicError: LossFunction = simple('meanSquaredLoga
 });
 
 /** Mean over the last axis of e²/2 where |e| ≤ delta and delta · |e| − delta²/2 elsewhere, e = yPred − yTrue. Huber, 1964. */
-export const huber: LossFunction<{ readonly delta?: number }> = define(
-  'huber',
-  { delta: true },
-  (t, p, { delta = 1 }) => {
-    numeric(delta, 'delta');
-    const error = p.sub(t);
-    const size = error.abs();
-    return where(
-      size.lessEqual(delta),
-      error.square().mul(0.5),
-      size.mul(delta).sub(0.5 * delta * delta),
-    ).mean(-1);
-  },
-);
+export const huber: LossFunction<{
+  /** Where the loss turns from quadratic to linear; 1 by default. */
+  readonly delta?: number;
+}> = define('huber', { delta: true }, (t, p, { delta = 1 }) => {
+  numeric(delta, 'delta');
+  const error = p.sub(t);
+  const size = error.abs();
+  return where(size.lessEqual(delta), error.square().mul(0.5), size.mul(delta).sub(0.5 * delta * delta)).mean(
+    -1,
+  );
+});
 
 /** mean(log(cosh(yPred − yTrue))) over the last axis. */
 export const logCosh: LossFunction = simple('logCosh', (t, p) => {
@@ -171,20 +168,19 @@ export const categoricalHinge: LossFunction = simple('categoricalHinge', (t, p) 
 });
 
 /** −Σ l2norm(yTrue) · l2norm(yPred): −1 for the same direction, 0 for orthogonal ones, 1 for opposite ones. */
-export const cosineSimilarity: LossFunction<{ readonly axis?: number }> = define(
-  'cosineSimilarity',
-  { axis: true },
-  (t, p, { axis = -1 }) => {
-    const unit = (x: Tensor): Tensor =>
-      x.mul(
-        maximum(
-          x.square().sum(axis, { keepdims: true }),
-          kerasDefaults.epsilon * kerasDefaults.epsilon,
-        ).rsqrt(),
-      );
-    return unit(t).mul(unit(p)).sum(axis).neg();
-  },
-);
+export const cosineSimilarity: LossFunction<{
+  /** The axis of the vectors whose angle is meant; the last by default. */
+  readonly axis?: number;
+}> = define('cosineSimilarity', { axis: true }, (t, p, { axis = -1 }) => {
+  const unit = (x: Tensor): Tensor =>
+    x.mul(
+      maximum(
+        x.square().sum(axis, { keepdims: true }),
+        kerasDefaults.epsilon * kerasDefaults.epsilon,
+      ).rsqrt(),
+    );
+  return unit(t).mul(unit(p)).sum(axis).neg();
+});
 
 const crossentropyOptions: OptionNames<CrossentropyOptions> = {
   fromLogits: true,
@@ -335,14 +331,13 @@ function weightsOf(alpha: number | readonly number[], dtype: Tensor['dtype']): n
 type Axes = number | readonly number[] | null;
 
 /** 1 − 2 · Σ yTrue · yPred / (Σ yTrue + Σ yPred): how little two areas have in common. Over all axes unless given. Dice, 1945. */
-export const dice: LossFunction<{ readonly axis?: Axes }> = define(
-  'dice',
-  { axis: true },
-  (t, p, { axis = null }) => {
-    const common = t.mul(p).sum(axis).mul(2);
-    return sub(1, common.div(t.sum(axis).add(p.sum(axis)).add(kerasDefaults.epsilon)));
-  },
-);
+export const dice: LossFunction<{
+  /** The axes over which targets and predictions are compared; all by default. */
+  readonly axis?: Axes;
+}> = define('dice', { axis: true }, (t, p, { axis = null }) => {
+  const common = t.mul(p).sum(axis).mul(2);
+  return sub(1, common.div(t.sum(axis).add(p.sum(axis)).add(kerasDefaults.epsilon)));
+});
 
 /** Options of `tversky`. */
 export interface TverskyOptions {
@@ -429,29 +424,29 @@ export const sparseCategoricalCrossentropy: LossFunction<SparseCrossentropyOptio
  * (1 − p[label]^q) / q: between cross-entropy, for q near 0, and the mean absolute error, for q near 1; it minds wrong labels less (Zhang and
  * Sabuncu, 2018). Labels are integers, `[n]` or `[n, 1]`, predictions probabilities `[n, classes]`.
  */
-export const categoricalGeneralizedCrossEntropy: LossFunction<{ readonly q?: number }> =
-  defineExampleFunction(
-    'losses.categoricalGeneralizedCrossEntropy',
-    { q: true },
-    (yTrue, yPred, { q = 0.5 }) => {
-      if (typeof q !== 'number' || !(q > 0 && q < 1))
-        throw new InvalidArgumentError(
-          `q must be between 0 and 1, got ${shown(q)}`,
-          'categoricalGeneralizedCrossEntropy',
-        );
-      const p = predictions(yPred);
-      const { labels } = sparseLabels(yTrue, p, null);
-      if (!sameShape(labels.shape, dims(p).slice(0, -1)))
-        throw new InvalidArgumentError(
-          `labels ${showShape(labels.shape)} do not match predictions ${showShape(p.shape)}; expected ${showShape(dims(p).slice(0, -1))}`,
-          'categoricalGeneralizedCrossEntropy',
-        );
-      const own = p
-        .mul(oneHot(labels, sizeValue(dims(p).at(-1) as Dim, 'int32'), { dtype: p.dtype }))
-        .sum(-1);
-      return sub(1, own.pow(q)).div(q);
-    },
-  );
+export const categoricalGeneralizedCrossEntropy: LossFunction<{
+  /** Between 0, near which it is the cross-entropy, and 1, near which it is the mean absolute error; 0.5 by default. */
+  readonly q?: number;
+}> = defineExampleFunction(
+  'losses.categoricalGeneralizedCrossEntropy',
+  { q: true },
+  (yTrue, yPred, { q = 0.5 }) => {
+    if (typeof q !== 'number' || !(q > 0 && q < 1))
+      throw new InvalidArgumentError(
+        `q must be between 0 and 1, got ${shown(q)}`,
+        'categoricalGeneralizedCrossEntropy',
+      );
+    const p = predictions(yPred);
+    const { labels } = sparseLabels(yTrue, p, null);
+    if (!sameShape(labels.shape, dims(p).slice(0, -1)))
+      throw new InvalidArgumentError(
+        `labels ${showShape(labels.shape)} do not match predictions ${showShape(p.shape)}; expected ${showShape(dims(p).slice(0, -1))}`,
+        'categoricalGeneralizedCrossEntropy',
+      );
+    const own = p.mul(oneHot(labels, sizeValue(dims(p).at(-1) as Dim, 'int32'), { dtype: p.dtype })).sum(-1);
+    return sub(1, own.pow(q)).div(q);
+  },
+);
 
 /**
  * Connectionist temporal classification: `nn.ctcLoss` of labels [batch, labels], which 0 fills up, and logits [batch, time, classes], of which class 0

@@ -56,7 +56,10 @@ export const accuracy: ExampleFunction = simple('accuracy', (yTrue, yPred) => {
 });
 
 /** 1 where `yPred > threshold` is what `yTrue` says, else 0. */
-export const binaryAccuracy: ExampleFunction<{ readonly threshold?: number }> = defineExampleFunction(
+export const binaryAccuracy: ExampleFunction<{
+  /** Predictions above it are positive; 0.5 by default. */
+  readonly threshold?: number;
+}> = defineExampleFunction(
   'metrics.binaryAccuracy',
   { threshold: true },
   (yTrue, yPred, { threshold = 0.5 }) => {
@@ -107,14 +110,15 @@ function inTopK(label: Tensor, p: Tensor, k: number, name: string): Tensor {
 }
 
 /** 1 where the class of a one-hot target is among the k largest predictions, else 0. Ties count as hits. */
-export const topKCategoricalAccuracy: ExampleFunction<{ readonly k?: number }> = defineExampleFunction(
-  'metrics.topKCategoricalAccuracy',
-  { k: true },
-  (yTrue, yPred, { k = 5 }) =>
-    inTopK(predictions(yTrue).argMax(-1), predictions(yPred), k, 'topKCategoricalAccuracy'),
+export const topKCategoricalAccuracy: ExampleFunction<{
+  /** How many of the largest predictions count as hits; 5 by default. */
+  readonly k?: number;
+}> = defineExampleFunction('metrics.topKCategoricalAccuracy', { k: true }, (yTrue, yPred, { k = 5 }) =>
+  inTopK(predictions(yTrue).argMax(-1), predictions(yPred), k, 'topKCategoricalAccuracy'),
 );
 
 interface SparseTopK {
+  /** How many of the largest predictions count as hits; 5 by default. */
   readonly k?: number;
   /** Whether predictions are the ids of the best classes, the best first, instead of the scores of all; false unless given. */
   readonly fromSortedIds?: boolean;

@@ -102,6 +102,7 @@ abstract class Constrained extends Metric {
   declare readonly numThresholds: number;
   /** Looks at one class of predictions `[n, classes]`. */
   declare readonly classId: number | null;
+  /** Predictions above it are positive; several give one count each. */
   readonly thresholds: readonly number[];
   readonly truePositives: Variable;
   readonly falsePositives: Variable;
@@ -158,11 +159,17 @@ abstract class Constrained extends Metric {
 
 /** The largest sensitivity, the share of positives that is found, at a specificity: the share of negatives that is found. */
 export class SensitivityAtSpecificity extends Constrained {
+  /** The least share of negatives that must be found, from 0 to 1. */
   declare readonly specificity: number;
   constructor(
     ...args:
       | [specificity: number, options?: SensitivityAtSpecificityOptions]
-      | [options: SensitivityAtSpecificityOptions & { readonly specificity: number }]
+      | [
+          options: SensitivityAtSpecificityOptions & {
+            /** The least share of negatives that must be found, from 0 to 1. */
+            readonly specificity: number;
+          },
+        ]
   ) {
     super(argumentsOf<ConstrainedOptions>(SensitivityAtSpecificity, new.target, args));
   }
@@ -176,11 +183,17 @@ export class SensitivityAtSpecificity extends Constrained {
 }
 /** The largest specificity, the share of negatives that is found, at a sensitivity: the share of positives that is found. */
 export class SpecificityAtSensitivity extends Constrained {
+  /** The least share of positives that must be found, from 0 to 1. */
   declare readonly sensitivity: number;
   constructor(
     ...args:
       | [sensitivity: number, options?: SpecificityAtSensitivityOptions]
-      | [options: SpecificityAtSensitivityOptions & { readonly sensitivity: number }]
+      | [
+          options: SpecificityAtSensitivityOptions & {
+            /** The least share of positives that must be found, from 0 to 1. */
+            readonly sensitivity: number;
+          },
+        ]
   ) {
     super(argumentsOf<ConstrainedOptions>(SpecificityAtSensitivity, new.target, args));
   }
@@ -194,11 +207,17 @@ export class SpecificityAtSensitivity extends Constrained {
 }
 /** The largest precision, the share of positive predictions that is right, at a recall: the share of positives that is found. */
 export class PrecisionAtRecall extends Constrained {
+  /** The least recall that must be reached, from 0 to 1. */
   declare readonly recall: number;
   constructor(
     ...args:
       | [recall: number, options?: PrecisionAtRecallOptions]
-      | [options: PrecisionAtRecallOptions & { readonly recall: number }]
+      | [
+          options: PrecisionAtRecallOptions & {
+            /** The least recall that must be reached, from 0 to 1. */
+            readonly recall: number;
+          },
+        ]
   ) {
     super(argumentsOf<ConstrainedOptions>(PrecisionAtRecall, new.target, args));
   }
@@ -212,11 +231,17 @@ export class PrecisionAtRecall extends Constrained {
 }
 /** The largest recall, the share of positives that is found, at a precision: the share of positive predictions that is right. */
 export class RecallAtPrecision extends Constrained {
+  /** The least precision that must be reached, from 0 to 1. */
   declare readonly precision: number;
   constructor(
     ...args:
       | [precision: number, options?: RecallAtPrecisionOptions]
-      | [options: RecallAtPrecisionOptions & { readonly precision: number }]
+      | [
+          options: RecallAtPrecisionOptions & {
+            /** The least precision that must be reached, from 0 to 1. */
+            readonly precision: number;
+          },
+        ]
   ) {
     super(argumentsOf<ConstrainedOptions>(RecallAtPrecision, new.target, args));
   }

@@ -65,7 +65,9 @@ export type MetricLike = MetricName | MetricFunction | SerializedMetric;
 
 /** The shapes that decide what `'accuracy'` and `'crossentropy'` mean. */
 export interface MetricContext {
+  /** The shape of the targets. */
   readonly yTrueShape: Shape;
+  /** The shape of the predictions. */
   readonly yPredShape: Shape;
 }
 

@@ -143,7 +143,9 @@ abstract class ConfusionMatrix extends Metric {
 
 /** The intersection over union of some classes; their mean. Targets and predictions are labels unless said otherwise. */
 export class IoU extends ConfusionMatrix {
+  /** How many classes there are; labels are from 0 to one less. */
   declare readonly numClasses: number;
+  /** The mean over these classes is the result. */
   declare readonly targetClassIds: readonly number[];
   constructor(
     ...args:
@@ -167,8 +169,11 @@ export class MeanIoU extends ConfusionMatrix {
 
 /** The intersection over union of some classes, of one-hot targets and values of all classes. */
 export class OneHotIoU extends ConfusionMatrix {
+  /** Whether targets are labels; otherwise the class with the largest value is meant. */
   readonly sparseYTrue: boolean = false;
+  /** How many classes there are; labels are from 0 to one less. */
   declare readonly numClasses: number;
+  /** The mean over these classes is the result. */
   declare readonly targetClassIds: readonly number[];
   constructor(
     ...args:
@@ -182,6 +187,7 @@ export class OneHotIoU extends ConfusionMatrix {
 
 /** The mean intersection over union of all classes, of one-hot targets and values of all classes. */
 export class OneHotMeanIoU extends ConfusionMatrix {
+  /** Whether targets are labels; otherwise the class with the largest value is meant. */
   readonly sparseYTrue: boolean = false;
   /** How many classes there are; labels are from 0 to one less. */
   declare readonly numClasses: number;

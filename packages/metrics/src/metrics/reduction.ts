@@ -118,7 +118,13 @@ export class MeanMetricWrapper<O extends object = object> extends Average {
 
   constructor(
     ...args: [
-      fn: MetricFunction<O> | (MetricOptions & O & { readonly fn: MetricFunction<O> }),
+      fn:
+        | MetricFunction<O>
+        | (MetricOptions &
+            O & {
+              /** Gives the values of the examples, of targets and predictions. */
+              readonly fn: MetricFunction<O>;
+            }),
       options?: MetricOptions & O,
     ]
   ) {

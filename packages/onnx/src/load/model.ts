@@ -65,7 +65,12 @@ export class OnnxModel extends Module {
   constructor(
     model: onnx.ModelProto,
     external: ReadonlyMap<onnx.TensorProto, Uint8Array>,
-    options: { readonly trainable: boolean; readonly name: string },
+    options: {
+      /** Whether training may change its weights. */
+      readonly trainable: boolean;
+      /** Of the model. */
+      readonly name: string;
+    },
   ) {
     super({ name: options.name });
     const graph = model.graph as onnx.GraphProto;

@@ -23,6 +23,7 @@ export interface ModelConfig {
   readonly path: string;
   /** That of the server unless given. */
   readonly versionPolicy?: VersionPolicy;
+  /** Numbers of versions by names that requests may use: `{ stable: 3 }`. None by default. */
   readonly versionLabels?: Readonly<Record<string, number>>;
 }
 
@@ -33,7 +34,10 @@ export interface ModelConfig {
 export type ModelSource =
   | KerasModel
   | Servable
-  | { readonly signatures: Readonly<Record<string, ServableSignature | ((...args: never[]) => unknown)>> }
+  | {
+      /** What clients may call, by name: `serving_default`. */
+      readonly signatures: Readonly<Record<string, ServableSignature | ((...args: never[]) => unknown)>>;
+    }
   | ((...args: never[]) => unknown)
   | string
   | ModelConfig;

@@ -47,7 +47,10 @@ export const ensureShape: NamedFunction<[x: TensorLike, shape: TensorShapeLike],
 export const Assert: NamedFunction<
   [condition: TensorLike, data: readonly TensorLike[]],
   ['condition', 'data'],
-  { readonly summarize?: number },
+  {
+    /** How many elements of each tensor the error shows; 3 by default. */
+    readonly summarize?: number;
+  },
   void
 > = /* @__PURE__ */ defineFunction(
   'Assert',

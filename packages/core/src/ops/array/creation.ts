@@ -211,7 +211,10 @@ export const range: <D extends DType = OpenDType>(
   ...args: Arguments<
     [start: Bound, limit?: Bound | null, delta?: Bound],
     ['start', 'limit', 'delta'],
-    { dtype?: D | undefined }
+    {
+      /** Of the numbers; that of the arguments by default. */
+      dtype?: D | undefined;
+    }
   >
 ) => Tensor<Known<D>> = defineFunction<
   NamedFunction<
@@ -280,7 +283,12 @@ const linspaceOp: Op = defineOp({
 export const linspace: NamedFunction<
   [start: TensorLike, stop: TensorLike, num: IntegerLike],
   ['start', 'stop', 'num'],
-  { axis?: IntegerLike; dtype?: 'float32' | 'float64' }
+  {
+    /** The axis along which the numbers run; 0 by default. */
+    axis?: IntegerLike;
+    /** Of the numbers; that of the ends by default. */
+    dtype?: 'float32' | 'float64';
+  }
 > = defineFunction(
   'linspace',
   { start: kind.tensor, stop: kind.tensor, num: kind.size },
@@ -336,7 +344,12 @@ function between(start: Tensor, stop: Tensor, num: Dim, axis = 0): Tensor {
 export const eye: NamedFunction<
   [numRows: IntegerLike, numColumns?: IntegerLike | null],
   ['numRows', 'numColumns'],
-  { batchShape?: ShapeLike; dtype?: DType }
+  {
+    /** How many such matrices there are, along each axis of a batch: [] by default, which is one. */
+    batchShape?: ShapeLike;
+    /** Of the matrix; float32 by default. */
+    dtype?: DType;
+  }
 > = defineFunction(
   'eye',
   { numRows: kind.size, numColumns: kind.optional(kind.size) },
@@ -363,7 +376,10 @@ export const eye: NamedFunction<
 export const meshgrid: NamedFunction<
   [vectors: readonly TensorLike[]],
   ['vectors'],
-  { indexing?: 'xy' | 'ij' },
+  {
+    /** `xy`, the default: the first input runs along columns. `ij`: along rows. */
+    indexing?: 'xy' | 'ij';
+  },
   Tensor[]
 > = defineFunction('meshgrid', { vectors: kind.tensor }, { indexing: kind.asIs }, (vectors, options) => {
   const list = checkList(vectors, 'vectors', 'meshgrid').map((v) => toTensor(v));

@@ -39,7 +39,10 @@ import { broadcastTo, expandDims, flatten, reshape, stopGradient, tile } from '.
 export const gather: NamedFunction<
   [params: TensorLike, indices: TensorLike, axis?: IntegerLike | null],
   ['params', 'indices', 'axis'],
-  { batchDims?: IntegerLike }
+  {
+    /** How many leading axes both share; 0 by default. */
+    batchDims?: IntegerLike;
+  }
 > = defineFunction(
   'gather',
   { params: kind.tensor, indices: kind.tensor, axis: kind.optional(kind.axis) },
@@ -119,7 +122,12 @@ const gatherNdOp: Op = defineOp({
 export const gatherNd: NamedFunction<
   [params: TensorLike, indices: TensorLike],
   ['params', 'indices'],
-  { batchDims?: IntegerLike; badIndicesPolicy?: BadIndicesPolicy }
+  {
+    /** How many leading axes both share; 0 by default. */
+    batchDims?: IntegerLike;
+    /** `'IGNORE'` gives zeros for tuples outside of the axes; any other an error, as by default. */
+    badIndicesPolicy?: BadIndicesPolicy;
+  }
 > = defineFunction(
   'gatherNd',
   { params: kind.tensor, indices: kind.tensor },
@@ -283,7 +291,12 @@ function checkScatter(base: Shape, indices: Tensor, updates: Shape, op: string):
   }
 }
 
-type ScatterFunction<O = { badIndicesPolicy?: BadIndicesPolicy }> = NamedFunction<
+type ScatterFunction<
+  O = {
+    /** `'IGNORE'` leaves out tuples outside of the axes; any other is an error, as by default. */
+    badIndicesPolicy?: BadIndicesPolicy;
+  },
+> = NamedFunction<
   [base: TensorLike, indices: TensorLike, updates: TensorLike],
   ['base|tensor', 'indices', 'updates'],
   O
@@ -329,7 +342,10 @@ export const tensorScatterNdMin: ScatterFunction = defineScatter('tensorScatterN
 export const scatterNd: NamedFunction<
   [indices: TensorLike, updates: TensorLike, shape: ShapeLike],
   ['indices', 'updates', 'shape'],
-  { badIndicesPolicy?: BadIndicesPolicy }
+  {
+    /** `'IGNORE'` leaves out tuples outside of the axes; any other is an error, as by default. */
+    badIndicesPolicy?: BadIndicesPolicy;
+  }
 > = defineFunction(
   'scatterNd',
   { indices: kind.tensor, updates: kind.tensor, shape: kind.shape },
@@ -431,7 +447,16 @@ const oneHotOp: Op = defineOp({
 export const oneHot: NamedFunction<
   [indices: TensorLike, depth: IntegerLike],
   ['indices', 'depth'],
-  { onValue?: TensorLike; offValue?: TensorLike; axis?: IntegerLike; dtype?: DType }
+  {
+    /** What stands in the place of the index; 1 by default. */
+    onValue?: TensorLike;
+    /** What stands in all other places; 0 by default. */
+    offValue?: TensorLike;
+    /** Where the new axis is; the last by default. */
+    axis?: IntegerLike;
+    /** Of the result; that of the values by default, else float32. */
+    dtype?: DType;
+  }
 > = defineFunction(
   'oneHot',
   { indices: kind.tensor, depth: kind.size },
@@ -567,7 +592,10 @@ export const booleanMask: NamedFunction<
 export const sequenceMask: NamedFunction<
   [lengths: TensorLike, maxlen?: IntegerLike | null],
   ['lengths', 'maxlen'],
-  { dtype?: DType }
+  {
+    /** Of the result; bool by default. */
+    dtype?: DType;
+  }
 > = defineFunction(
   'sequenceMask',
   { lengths: kind.tensor, maxlen: kind.optional(kind.size) },

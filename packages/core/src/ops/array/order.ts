@@ -63,7 +63,16 @@ const asDType = (x: Tensor, dtype: DType): Tensor => (x.dtype === dtype ? x : x.
  * @param options.indexType the indices' dtype: int16, int32 (if left out) or int64.
  */
 export const topK: <I extends 'int16' | 'int32' | 'int64' = 'int32'>(
-  ...args: Arguments<[x: TensorLike, k?: IntegerLike], ['x|input', 'k'], { sorted?: boolean; indexType?: I }>
+  ...args: Arguments<
+    [x: TensorLike, k?: IntegerLike],
+    ['x|input', 'k'],
+    {
+      /** Whether the largest come first; true by default. */
+      sorted?: boolean;
+      /** The dtype of the indices; int32 by default. */
+      indexType?: I;
+    }
+  >
 ) => { values: Tensor; indices: Tensor<I> } = defineFunction<
   NamedFunction<
     [x: TensorLike, k?: IntegerLike],
@@ -118,7 +127,10 @@ function sorted(
 export const sort: NamedFunction<
   [x: TensorLike, axis?: IntegerLike],
   ['x|values|a', 'axis'],
-  { direction?: SortDirection }
+  {
+    /** `ASCENDING` by default, or `DESCENDING`. */
+    direction?: SortDirection;
+  }
 > = defineFunction(
   'sort',
   { 'x|values|a': kind.tensor, axis: kind.axis },
@@ -130,7 +142,10 @@ export const sort: NamedFunction<
 export const argSort: NamedFunction<
   [x: TensorLike, axis?: IntegerLike],
   ['x|values', 'axis'],
-  { direction?: SortDirection },
+  {
+    /** `ASCENDING` by default, or `DESCENDING`. */
+    direction?: SortDirection;
+  },
   Tensor<'int32'>
 > = defineFunction(
   'argSort',

@@ -272,7 +272,12 @@ export const searchsorted: <I extends 'int32' | 'int64' = 'int32'>(
   ...args: Arguments<
     [sortedSequence: TensorLike, values: TensorLike],
     ['sortedSequence', 'values'],
-    { readonly side?: 'left' | 'right'; readonly outType?: I }
+    {
+      /** Before values that are equal (`left`, the default), or behind them. */
+      readonly side?: 'left' | 'right';
+      /** The dtype of the places; int32 by default. */
+      readonly outType?: I;
+    }
   >
 ) => Tensor<I> = /* @__PURE__ */ defineFunction<
   NamedFunction<
@@ -346,7 +351,10 @@ export const unravelIndex: NamedFunction<[indices: TensorLike, dims: ShapeLike],
 export const shapeN: NamedFunction<
   [input: readonly TensorLike[]],
   ['input'],
-  { readonly outType?: 'int32' | 'int64' },
+  {
+    /** The dtype of the shapes; int32 by default. */
+    readonly outType?: 'int32' | 'int64';
+  },
   Tensor[]
 > = /* @__PURE__ */ defineFunction(
   'shapeN',

@@ -302,7 +302,10 @@ const reverseOp: Op = defineOp({
 export const transpose: NamedFunction<
   [x: TensorLike, perm?: IntegersLike | null],
   ['x|a', 'perm'],
-  { conjugate?: boolean }
+  {
+    /** Whether complex elements are conjugated too; false by default. */
+    conjugate?: boolean;
+  }
 > = defineFunction(
   'transpose',
   { 'x|a': kind.tensor, perm: kind.optional(kind.integers) },
@@ -518,7 +521,12 @@ const mirrorPadGradOp: Op = defineOp({
 export const pad: NamedFunction<
   [x: TensorLike, paddings: PairsLike],
   ['x|tensor', 'paddings'],
-  { mode?: PadMode; constantValues?: number }
+  {
+    /** What stands around it: one value (`CONSTANT`, the default), or the tensor mirrored, without its border (`REFLECT`) or with it (`SYMMETRIC`). */
+    mode?: PadMode;
+    /** What stands around the tensor, of the mode `CONSTANT`; 0 by default. */
+    constantValues?: number;
+  }
 > = defineFunction(
   'pad',
   { 'x|tensor': kind.tensor, paddings: kind.pairs },

@@ -188,8 +188,21 @@ export type SliceSpec = number | bigint | string | null | Tensor | Variable | Sl
 export const at: (
   ...args:
     | [x: TensorLike, ...specs: SliceSpec[]]
-    | [x: TensorLike, options: { readonly specs: readonly SliceSpec[] }]
-    | [options: { readonly x: TensorLike; readonly specs: readonly SliceSpec[] }]
+    | [
+        x: TensorLike,
+        options: {
+          /** What is taken of each axis: an index, a range, or all. */
+          readonly specs: readonly SliceSpec[];
+        },
+      ]
+    | [
+        options: {
+          /** What it is taken of. */
+          readonly x: TensorLike;
+          /** What is taken of each axis: an index, a range, or all. */
+          readonly specs: readonly SliceSpec[];
+        },
+      ]
 ) => Tensor = defineVariadic(
   'at',
   { x: kind.tensor },

@@ -44,7 +44,10 @@ export const clipByGlobalNorm: <T extends TensorLike | null>(
   ...args: Arguments<
     [tensors: readonly T[], clipNorm: number],
     ['tensors|tList', 'clipNorm'],
-    { readonly useNorm?: TensorLike }
+    {
+      /** The norm of all together, where it is known; it is computed by default. */
+      readonly useNorm?: TensorLike;
+    }
   >
 ) => Clipped<T> = defineFunction<
   NamedFunction<

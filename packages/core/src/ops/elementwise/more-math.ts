@@ -148,7 +148,9 @@ export const nextafter: NamedFunction<[x1: TensorLike, x2: TensorLike], ['x1', '
 // ---- running log-sum-exp
 
 interface ScanOptions {
+  /** Whether a sum ends before its element; false by default. */
   readonly exclusive?: boolean;
+  /** From the end; false by default. */
   readonly reverse?: boolean;
 }
 
@@ -229,6 +231,7 @@ interface ApproxOptions {
   readonly recallTarget?: number;
   /** For reductions of parts; −1 and true, the defaults, are possible. */
   readonly reductionInputSizeOverride?: -1;
+  /** Whether the results are the k best of all: true, and nothing else here. */
   readonly aggregateToTopk?: true;
 }
 type Approx = NamedFunction<

@@ -325,7 +325,10 @@ export const nonMaxSuppression: Nms<Tensor> = /* @__PURE__ */ defineFunction(
  */
 export const nonMaxSuppressionWithScores: Nms<
   [selectedIndices: Tensor, selectedScores: Tensor],
-  NmsOptions & { readonly softNmsSigma?: TensorLike }
+  NmsOptions & {
+    /** How fast the scores of boxes fall that overlap with better ones; 0, the default, leaves them out instead. */
+    readonly softNmsSigma?: TensorLike;
+  }
 > = /* @__PURE__ */ defineFunction(
   'image.nonMaxSuppressionWithScores',
   nmsKinds,
@@ -446,7 +449,12 @@ function stacked(images: readonly [Tensor, Tensor][], size: Dim): [Tensor, Tenso
 export const nonMaxSuppressionOverlaps: NamedFunction<
   [overlaps: TensorLike, scores: TensorLike, maxOutputSize: TensorLike],
   ['overlaps', 'scores', 'maxOutputSize'],
-  { readonly overlapThreshold?: TensorLike; readonly scoreThreshold?: TensorLike }
+  {
+    /** Boxes that overlap more with a better one are left out; 0.5 by default. */
+    readonly overlapThreshold?: TensorLike;
+    /** Boxes with lower scores are left out; none by default. */
+    readonly scoreThreshold?: TensorLike;
+  }
 > = /* @__PURE__ */ defineFunction(
   'image.nonMaxSuppressionOverlaps',
   { overlaps: kind.tensor, scores: kind.tensor, maxOutputSize: kind.tensor },
@@ -608,7 +616,12 @@ function combined(
 export const cropAndResize: NamedFunction<
   [image: TensorLike, boxes: TensorLike, boxIndices: TensorLike, cropSize: IntegersLike],
   ['image', 'boxes', 'boxIndices', 'cropSize'],
-  { readonly method?: 'bilinear' | 'nearest'; readonly extrapolationValue?: number }
+  {
+    /** How pixels between pixels are found: `bilinear` by default, or `nearest`. */
+    readonly method?: 'bilinear' | 'nearest';
+    /** What stands outside of the image; 0 by default. */
+    readonly extrapolationValue?: number;
+  }
 > = /* @__PURE__ */ defineFunction(
   'image.cropAndResize',
   { image: kind.tensor, boxes: kind.tensor, boxIndices: kind.tensor, cropSize: kind.shape },

@@ -35,7 +35,10 @@ export function converted(x: Tensor, dtype: DType, saturate = false): Tensor {
 export const convertImageDtype: NamedFunction<
   [image: TensorLike, dtype: DType],
   ['image', 'dtype'],
-  { readonly saturate?: boolean }
+  {
+    /** Whether values that do not fit become the nearest that do; false by default. */
+    readonly saturate?: boolean;
+  }
 > = /* @__PURE__ */ defineFunction(
   'image.convertImageDtype',
   { image: kind.tensor, dtype: kind.asIs },

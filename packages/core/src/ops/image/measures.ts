@@ -133,7 +133,9 @@ export interface SsimOptions {
   readonly filterSize?: number;
   /** The standard deviation of its Gaussian; 1.5 by default. */
   readonly filterSigma?: number;
+  /** Keeps means near 0 from counting too much; 0.01 by default. */
   readonly k1?: number;
+  /** Keeps variances near 0 from counting too much; 0.03 by default. */
   readonly k2?: number;
   /** Gives a map for each pair, instead of its mean; false by default. */
   readonly returnIndexMap?: boolean;
@@ -230,7 +232,10 @@ const POWERS: readonly number[] = [0.0448, 0.2856, 0.3001, 0.2363, 0.1333];
 export const ssimMultiscale: NamedFunction<
   [img1: TensorLike, img2: TensorLike, maxVal: number],
   ['img1', 'img2', 'maxVal'],
-  { readonly powerFactors?: readonly number[] } & Omit<SsimOptions, 'returnIndexMap'>
+  {
+    /** The weight of each scale, from the full size on; five by default. */
+    readonly powerFactors?: readonly number[];
+  } & Omit<SsimOptions, 'returnIndexMap'>
 > = /* @__PURE__ */ defineFunction(
   'image.ssimMultiscale',
   { img1: kind.tensor, img2: kind.tensor, maxVal: kind.asIs },

@@ -42,6 +42,7 @@ const statelessBits =
 /** Draws uniform numbers of a shape: floats from 0 to 1 unless bounds are given. */
 type Draw = (shape: readonly Dim[], low?: number, high?: number) => Tensor;
 interface Seeded {
+  /** Makes the changes the same in each run of the program; drawn anew unless given. */
   readonly seed?: number | SeedSource;
 }
 const drawing =

@@ -357,7 +357,12 @@ export const ResizeMethod: {
 export const resizeWithPad: NamedFunction<
   [image: TensorLike, targetHeight: IntegerLike, targetWidth: IntegerLike],
   ['image', 'targetHeight', 'targetWidth'],
-  { readonly method?: ResizeMethod; readonly antialias?: boolean }
+  {
+    /** How pixels between pixels are found; `bilinear` by default. */
+    readonly method?: ResizeMethod;
+    /** Whether images are smoothed before they are made smaller; false by default. */
+    readonly antialias?: boolean;
+  }
 > = /* @__PURE__ */ defineFunction(
   'image.resizeWithPad',
   { image: kind.tensor, targetHeight: kind.size, targetWidth: kind.size },

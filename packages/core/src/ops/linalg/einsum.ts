@@ -34,8 +34,22 @@ const HIDDEN = '0123456789';
 export const einsum: (
   ...args:
     | [equation: string, ...operands: readonly TensorLike[]]
-    | [options: { readonly equation: string; readonly operands: readonly TensorLike[] }]
-    | [options: { readonly subscripts: string; readonly operands: readonly TensorLike[] }]
+    | [
+        options: {
+          /** A letter for each axis of the operands and of the result: `'ij,jk->ik'`. */
+          readonly equation: string;
+          /** The tensors, in the order of the equation. */
+          readonly operands: readonly TensorLike[];
+        },
+      ]
+    | [
+        options: {
+          /** A letter for each axis of the operands and of the result: `'ij,jk->ik'`. */
+          readonly subscripts: string;
+          /** The tensors, in the order of the equation. */
+          readonly operands: readonly TensorLike[];
+        },
+      ]
 ) => Tensor = defineVariadic(
   'einsum',
   { 'equation|subscripts': kind.asIs },

@@ -255,7 +255,10 @@ export const factored = (x: Tensor, check = false): readonly [lu: Tensor, order:
 export const lu: NamedFunction<
   [input: TensorLike],
   ['input'],
-  { readonly outputIdxType?: 'int32' | 'int64' },
+  {
+    /** The dtype of the permutation; int32 by default. */
+    readonly outputIdxType?: 'int32' | 'int64';
+  },
   [lu: Tensor, p: Tensor]
 > = /* @__PURE__ */ defineFunction(
   'linalg.lu',
@@ -344,7 +347,10 @@ export function qrOf(x: Tensor, fullMatrices: boolean): [q: Tensor, r: Tensor] {
 export const qr: NamedFunction<
   [input: TensorLike],
   ['input'],
-  { readonly fullMatrices?: boolean },
+  {
+    /** Whether q is square, and r has as many rows; false by default. */
+    readonly fullMatrices?: boolean;
+  },
   [q: Tensor, r: Tensor]
 > = /* @__PURE__ */ defineFunction(
   'linalg.qr',

@@ -99,7 +99,12 @@ export const matmul: NamedFunction<[a: TensorLike, b: TensorLike], ['a', 'b'], M
 export const matvec: NamedFunction<
   [a: TensorLike, x: TensorLike],
   ['a', 'x|b'],
-  { transposeA?: boolean; adjointA?: boolean }
+  {
+    /** Whether the matrix is transposed first; false by default. */
+    transposeA?: boolean;
+    /** Whether the matrix is transposed and conjugated first; false by default. */
+    adjointA?: boolean;
+  }
 > = defineFunction(
   'matvec',
   { a: kind.tensor, 'x|b': kind.tensor },

@@ -68,10 +68,13 @@ function matMulGrads(g: GradContext, dy: Tensor, a: Tensor, b: Tensor): [Tensor 
 
 /** How the factors of a product are turned first. */
 export interface Turns {
+  /** Whether the last two axes of the first factor are swapped first; false by default. */
   readonly transposeA?: boolean;
+  /** Whether the last two axes of the second factor are swapped first; false by default. */
   readonly transposeB?: boolean;
   /** As `transposeA`, with the conjugates of complex numbers. */
   readonly adjointA?: boolean;
+  /** As `transposeB`, with the conjugates of complex numbers. */
   readonly adjointB?: boolean;
 }
 

@@ -654,7 +654,9 @@ export interface Conv1dOptions {
   readonly stride?: number;
   /** `VALID` by default; [before, after] in steps. */
   readonly padding?: 'SAME' | 'VALID' | readonly [before: number, after: number];
+  /** The distance of the kernel's taps; 1 by default. */
   readonly dilations?: number;
+  /** How many groups the channels are cut into, each with filters of its own; 1 by default. */
   readonly groups?: number;
   /** `NWC` by default, or `NCW`. */
   readonly dataFormat?: 'NWC' | 'NCW' | null;

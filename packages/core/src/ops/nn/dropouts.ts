@@ -50,7 +50,10 @@ function dropped(
 export const generalDropout: NamedFunction<
   [x: TensorLike, rate: TensorLike, uniformSampler: UniformSampler],
   ['x', 'rate', 'uniformSampler'],
-  { readonly noiseShape?: NoiseShape }
+  {
+    /** Dimensions of 1 are dropped or kept as a whole; the input's shape by default. */
+    readonly noiseShape?: NoiseShape;
+  }
 > = /* @__PURE__ */ defineFunction(
   'nn.experimental.generalDropout',
   { x: kind.tensor, rate: kind.tensor, uniformSampler: kind.asIs },
@@ -66,7 +69,12 @@ export const generalDropout: NamedFunction<
 export const statelessDropout: NamedFunction<
   [x: TensorLike, rate: TensorLike, seed: StatelessSeed],
   ['x', 'rate', 'seed'],
-  { readonly rngAlg?: AlgorithmLike | null; readonly noiseShape?: NoiseShape }
+  {
+    /** The algorithm of the random numbers; `'auto_select'` by default. */
+    readonly rngAlg?: AlgorithmLike | null;
+    /** Dimensions of 1 are dropped or kept as a whole; the input's shape by default. */
+    readonly noiseShape?: NoiseShape;
+  }
 > = /* @__PURE__ */ defineFunction(
   'nn.experimental.statelessDropout',
   { x: kind.tensor, rate: kind.tensor, seed: kind.asIs },

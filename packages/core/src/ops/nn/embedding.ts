@@ -22,7 +22,10 @@ export function shortenedRows(found: Tensor, maxNorm: TensorLike | null | undefi
 export const embeddingLookup: NamedFunction<
   [params: TensorLike, ids: TensorLike],
   ['params', 'ids'],
-  { maxNorm?: TensorLike | null }
+  {
+    /** Rows longer than that are shortened; none by default. */
+    maxNorm?: TensorLike | null;
+  }
 > = /* @__PURE__ */ defineFunction(
   'nn.embeddingLookup',
   { params: kind.tensor, ids: kind.tensor },

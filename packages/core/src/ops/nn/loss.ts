@@ -80,7 +80,10 @@ function checkLogits(logits: Tensor, op: string): void {
 export const softmaxCrossEntropyWithLogits: NamedFunction<
   CrossEntropyPair,
   ['labels', 'logits'],
-  { axis?: IntegerLike }
+  {
+    /** The axis of the classes; the last by default. */
+    axis?: IntegerLike;
+  }
 > = /* @__PURE__ */ defineFunction(
   'nn.softmaxCrossEntropyWithLogits',
   { labels: kind.tensor, logits: kind.tensor },

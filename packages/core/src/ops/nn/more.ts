@@ -55,7 +55,10 @@ export const crelu: NamedFunction<[features: TensorLike, axis?: IntegerLike], ['
 export const logPoissonLoss: NamedFunction<
   [targets: TensorLike, logInput: TensorLike],
   ['targets', 'logInput'],
-  { readonly computeFullLoss?: boolean }
+  {
+    /** Whether Stirling's approximation of log(targets!) is added; false by default. */
+    readonly computeFullLoss?: boolean;
+  }
 > = /* @__PURE__ */ defineFunction(
   'nn.logPoissonLoss',
   { targets: kind.tensor, logInput: kind.tensor },
@@ -78,6 +81,7 @@ export const logPoissonLoss: NamedFunction<
 );
 
 interface Keepdims {
+  /** Keeps the axes as 1; false by default. */
   readonly keepdims?: boolean;
 }
 /** Mean and variance over axes, of elements that count as much as their weights: [mean, variance]. */
@@ -105,7 +109,10 @@ export const weightedMoments: NamedFunction<
 export const sufficientStatistics: NamedFunction<
   [x: TensorLike, axes: AxisLike],
   ['x', 'axes'],
-  { readonly shift?: TensorLike | null } & Keepdims,
+  {
+    /** What is taken off the values first, so that sums stay small; nothing by default. */
+    readonly shift?: TensorLike | null;
+  } & Keepdims,
   [count: Tensor, meanSs: Tensor, varianceSs: Tensor, shift: Tensor | null]
 > = /* @__PURE__ */ defineFunction(
   'nn.sufficientStatistics',
@@ -181,9 +188,13 @@ type Response = NamedFunction<
   [input: TensorLike],
   ['input'],
   {
+    /** How far channels may be away; 5 by default. */
     readonly depthRadius?: IntegerLike;
+    /** Added to the sum; 1 by default. */
     readonly bias?: number;
+    /** By which the sum is multiplied; 1 by default. */
     readonly alpha?: number;
+    /** The exponent; 0.5 by default. */
     readonly beta?: number;
   }
 >;
@@ -221,7 +232,12 @@ export const localResponseNormalization: Response = /* @__PURE__ */ defineFuncti
 export const computeAverageLoss: NamedFunction<
   [perExampleLoss: TensorLike],
   ['perExampleLoss'],
-  { readonly sampleWeight?: TensorLike | null; readonly globalBatchSize?: IntegerLike | null }
+  {
+    /** How much each loss counts; all alike by default. */
+    readonly sampleWeight?: TensorLike | null;
+    /** How many examples all replicas have together; those of this one times the replicas by default. */
+    readonly globalBatchSize?: IntegerLike | null;
+  }
 > = /* @__PURE__ */ defineFunction(
   'nn.computeAverageLoss',
   { perExampleLoss: kind.tensor },
@@ -306,6 +322,7 @@ function adjoint(fn: (x: Tensor) => Tensor, x: Tensor, dy: Tensor): Tensor {
 }
 
 interface DepthwiseOptions {
+  /** The distance of the kernel's taps; 1 by default. */
   readonly dilations?: number | readonly number[];
 }
 type Strides = IntegerLike | IntegersLike;
@@ -435,6 +452,7 @@ export const erosion2d: Dilation = /* @__PURE__ */ morphology('erosion2d', (x, f
 interface NamedPoolOptions extends FormatOption {
   /** 1 by default. */
   readonly strides?: Strides | null;
+  /** `VALID`, the default: windows lie inside of the input. `SAME`: they may reach beyond its borders. */
   readonly padding?: Padding;
   /** Distances of a window's pixels, 1 by default. Others need padding `VALID` and strides of 1. */
   readonly dilations?: Strides | null;

@@ -181,7 +181,16 @@ function batchNormGradGrad(
 export const fusedBatchNorm: NamedFunction<
   [x: TensorLike, scale: TensorLike | null, offset: TensorLike | null],
   ['x', 'scale', 'offset'],
-  { mean?: TensorLike; variance?: TensorLike; epsilon?: number; isTraining?: boolean },
+  {
+    /** The mean of each channel, where the batch's is not used. */
+    mean?: TensorLike;
+    /** The variance of each channel, where the batch's is not used. */
+    variance?: TensorLike;
+    /** Added to the variance; 0.001 by default. */
+    epsilon?: number;
+    /** Whether the mean and variance of the batch are used; true by default. False: those that are given. */
+    isTraining?: boolean;
+  },
   { y: Tensor; mean: Tensor; variance: Tensor }
 > = /* @__PURE__ */ defineFunction(
   'nn.fusedBatchNorm',
@@ -261,7 +270,16 @@ const layerNormOp: Op = defineOp({
 export const layerNormalization: NamedFunction<
   [x: TensorLike],
   ['x'],
-  { scale?: TensorLike | null; offset?: TensorLike | null; axis?: AxisLike; epsilon?: number }
+  {
+    /** By which is multiplied afterwards, of the shape of these axes; 1 by default. */
+    scale?: TensorLike | null;
+    /** What is added afterwards, of the shape of these axes; nothing by default. */
+    offset?: TensorLike | null;
+    /** One axis or several that are normalised together; the last by default. */
+    axis?: AxisLike;
+    /** Added to the variance; 0.001 by default. */
+    epsilon?: number;
+  }
 > = /* @__PURE__ */ defineFunction(
   'nn.layerNormalization',
   { x: kind.tensor },
@@ -294,7 +312,14 @@ export const layerNormalization: NamedFunction<
 export const rmsNormalization: NamedFunction<
   [x: TensorLike],
   ['x'],
-  { scale?: TensorLike | null; axis?: AxisLike; epsilon?: number }
+  {
+    /** By which is multiplied afterwards, of the shape of these axes; 1 by default. */
+    scale?: TensorLike | null;
+    /** One axis or several that are normalised together; the last by default. */
+    axis?: AxisLike;
+    /** Added to the mean square, so that nothing is divided by 0; 1e-6 by default. */
+    epsilon?: number;
+  }
 > = /* @__PURE__ */ defineFunction(
   'nn.rmsNormalization',
   { x: kind.tensor },

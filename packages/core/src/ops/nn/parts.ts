@@ -24,7 +24,10 @@ import { noiseShapeOf } from './noise-shape.ts';
 export const biasAdd: NamedFunction<
   [x: TensorLike, bias: TensorLike],
   ['x|value', 'bias'],
-  { dataFormat?: string | null }
+  {
+    /** Where the channels are: last (`NHWC`, the default), or behind the batch (`NCHW`). */
+    dataFormat?: string | null;
+  }
 > = /* @__PURE__ */ defineFunction(
   'nn.biasAdd',
   { 'x|value': kind.tensor, bias: kind.tensor },
@@ -71,7 +74,12 @@ const dropoutOp: Op = defineElementwise({
 export const dropout: NamedFunction<
   [x: TensorLike, rate: number],
   ['x', 'rate'],
-  { seed?: number | random.SeedSource; noiseShape?: readonly (IntegerLike | null)[] | Tensor | null }
+  {
+    /** Makes what is dropped the same in each run of the program; drawn anew unless given. */
+    seed?: number | random.SeedSource;
+    /** Dimensions of 1 are dropped or kept as a whole; the input's shape by default. */
+    noiseShape?: readonly (IntegerLike | null)[] | Tensor | null;
+  }
 > = /* @__PURE__ */ defineFunction(
   'nn.dropout',
   { x: kind.tensor, rate: kind.asIs },

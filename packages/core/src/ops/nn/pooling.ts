@@ -236,6 +236,7 @@ export const maxPoolWithArgmax: NamedFunction<
     readonly outputType?: 'int32' | 'int64';
     /** TensorFlow's name of `outputType`. */
     readonly outputDtype?: 'int32' | 'int64';
+    /** Whether the places count on from image to image; false by default. */
     readonly includeBatchInIndex?: boolean;
   },
   { output: Tensor; argmax: Tensor }

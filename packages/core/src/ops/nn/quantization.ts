@@ -104,7 +104,12 @@ function fakeQuantized(x: TensorLike, min: TensorLike, max: TensorLike, bits: Bi
 export const fakeQuantWithMinMaxArgs: NamedFunction<
   [inputs: TensorLike],
   ['inputs'],
-  { readonly min?: number; readonly max?: number } & Bits
+  {
+    /** The lower end of the range; -6 by default. */
+    readonly min?: number;
+    /** The upper end of the range; 6 by default. */
+    readonly max?: number;
+  } & Bits
 > = /* @__PURE__ */ defineFunction(
   'quantization.fakeQuantWithMinMaxArgs',
   { inputs: kind.tensor },
@@ -178,7 +183,12 @@ function bitsOf(bits: Bits, op: string): readonly [n: number, low: number] {
 export const fakeQuantWithMinMaxArgsGradient: NamedFunction<
   [gradients: TensorLike, inputs: TensorLike],
   ['gradients', 'inputs'],
-  { readonly min?: number; readonly max?: number } & Bits
+  {
+    /** The lower end of the range; -6 by default. */
+    readonly min?: number;
+    /** The upper end of the range; 6 by default. */
+    readonly max?: number;
+  } & Bits
 > = /* @__PURE__ */ defineFunction(
   'quantization.fakeQuantWithMinMaxArgsGradient',
   { gradients: kind.tensor, inputs: kind.tensor },

@@ -378,7 +378,10 @@ function check(
 export const lstm: NamedFunction<
   [x: TensorLike, kernel: TensorLike, recurrentKernel: TensorLike, bias?: TensorLike | null],
   ['x', 'kernel', 'recurrentKernel', 'bias'],
-  { initialState?: readonly [h: TensorLike, c: TensorLike] | null },
+  {
+    /** The states before the first step, each [batch, units]; zeros by default. */
+    initialState?: readonly [h: TensorLike, c: TensorLike] | null;
+  },
   { output: Tensor; h: Tensor; c: Tensor }
 > = /* @__PURE__ */ defineFunction(
   'nn.lstm',
@@ -420,7 +423,10 @@ export function runLstm(
 export const gru: NamedFunction<
   [x: TensorLike, kernel: TensorLike, recurrentKernel: TensorLike, bias?: TensorLike | null],
   ['x', 'kernel', 'recurrentKernel', 'bias'],
-  { initialState?: TensorLike | null },
+  {
+    /** The state before the first step, [batch, units]; zeros by default. */
+    initialState?: TensorLike | null;
+  },
   { output: Tensor; h: Tensor }
 > = /* @__PURE__ */ defineFunction(
   'nn.gru',

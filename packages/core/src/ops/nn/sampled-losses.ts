@@ -71,7 +71,10 @@ const accidentalHitsOp: Op = /* @__PURE__ */ defineOp({
 export const computeAccidentalHits: NamedFunction<
   [trueClasses: TensorLike, sampledCandidates: TensorLike, numTrue: number],
   ['trueClasses', 'sampledCandidates', 'numTrue'],
-  { readonly seed?: number | null },
+  {
+    /** TensorFlow's seed, which has no effect: nothing is drawn. */
+    readonly seed?: number | null;
+  },
   [indices: Tensor, ids: Tensor, weights: Tensor]
 > = /* @__PURE__ */ defineFunction(
   'nn.computeAccidentalHits',

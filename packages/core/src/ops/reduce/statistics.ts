@@ -308,7 +308,10 @@ export const countNonzero: <I extends 'int32' | 'int64' = 'int64'>(
   ...args: Arguments<
     [x: TensorLike, axis?: AxisLike],
     ['x|input', 'axis'],
-    ReduceOptions & { readonly dtype?: I }
+    ReduceOptions & {
+      /** Of the counts; int64 by default. */
+      readonly dtype?: I;
+    }
   >
 ) => Tensor<I> = defineFunction<
   NamedFunction<
@@ -372,7 +375,10 @@ const l2NormalizeOp: Op = defineOp({
 export const l2Normalize: NamedFunction<
   [x: TensorLike, axis?: AxisLike],
   ['x', 'axis'],
-  { readonly epsilon?: number }
+  {
+    /** What the sum of squares is at least; 1e-12 by default. */
+    readonly epsilon?: number;
+  }
 > = defineFunction(
   'l2Normalize',
   { x: kind.tensor, axis: kind.axes },

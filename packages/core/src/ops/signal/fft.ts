@@ -290,7 +290,10 @@ type Norm = 'backward' | 'forward' | 'ortho';
 type TransformND = NamedFunction<
   [inputTensor: TensorLike, fftLength?: IntegersLike | null, axes?: AxisLike],
   ['inputTensor', 'fftLength', 'axes'],
-  { readonly norm?: Norm }
+  {
+    /** Which direction is divided by the size: `backward` by default. */
+    readonly norm?: Norm;
+  }
 >;
 
 /** Declares a transform along any axes; `run` gets the axes, the last of which is special to real numbers, and the lengths. */

@@ -36,7 +36,10 @@ export interface FrameOptions {
 export const frame: NamedFunction<
   [signal: TensorLike, frameLength: IntegerLike, frameStep: IntegerLike],
   ['signal', 'frameLength', 'frameStep'],
-  FrameOptions & { readonly axis?: IntegerLike }
+  FrameOptions & {
+    /** The axis that is cut into frames; the last by default. */
+    readonly axis?: IntegerLike;
+  }
 > = /* @__PURE__ */ defineFunction(
   'signal.frame',
   { signal: kind.tensor, frameLength: kind.size, frameStep: kind.size },

@@ -114,7 +114,10 @@ export const stft: NamedFunction<
 export const inverseStftWindowFn: NamedFunction<
   [frameStep: IntegerLike],
   ['frameStep'],
-  { readonly forwardWindowFn?: WindowFunction },
+  {
+    /** The window of the transform that is inverted; `hannWindow` by default. */
+    readonly forwardWindowFn?: WindowFunction;
+  },
   WindowFunction
 > = /* @__PURE__ */ defineFunction(
   'signal.inverseStftWindowFn',
@@ -284,7 +287,10 @@ const scaledBy = (x: Tensor, fn: WindowFunction | null, length: Dim, name: strin
 export const mdct: NamedFunction<
   [signals: TensorLike, frameLength: IntegerLike],
   ['signals', 'frameLength'],
-  MdctOptions & { readonly padEnd?: boolean }
+  MdctOptions & {
+    /** Whether zeros are added at the end, so that nothing is left over; false by default. */
+    readonly padEnd?: boolean;
+  }
 > = /* @__PURE__ */ defineFunction(
   'signal.mdct',
   { signals: kind.tensor, frameLength: kind.size },

@@ -26,6 +26,7 @@ import {
 
 /** Options of `MultiHeadAttention`. */
 export interface MultiHeadAttentionOptions extends LayerOptions, KernelOptions, BiasOptions {
+  /** How many heads there are. */
   readonly numHeads: number;
   /** Size of each head for query and key. */
   readonly keyDim: number;
@@ -64,14 +65,19 @@ export interface MultiHeadAttentionOptions extends LayerOptions, KernelOptions, 
  */
 export class MultiHeadAttention extends ProjectedAttention {
   declare static readonly fromConfig: FromConfig<MultiHeadAttention>;
+  /** How many heads there are. */
   declare readonly numHeads: number;
+  /** Size of each head for query and key. */
   declare readonly keyDim: number;
+  /** Size of each head for value. */
   declare readonly valueDim: number;
   /** As given; null is the query's last axis. */
   declare readonly outputShape: Shape | null;
   /** As given; null is all axes between batch and features. */
   declare readonly attentionAxes: readonly number[] | null;
+  /** How far a query sees: keys less than that many steps away, before and behind it. */
   declare readonly slidingWindow: number | null;
+  /** Whether what each head gives is multiplied by a gate, sigmoid(query · kernel + bias) (Qiu and others, 2025). */
   declare readonly useGate: boolean;
   /** [n, heads, valueDim], or null without. */
   declare gate: Projection | null;

@@ -52,8 +52,11 @@ export interface DotAttentionCallOptions extends CallOptions {
 }
 
 abstract class ScoredAttention extends Layer {
+  /** Whether scores are scaled by a number that training learns. */
   declare readonly useScale: boolean;
+  /** Share of the attention weights that training puts to 0. */
   declare readonly dropout: number;
+  /** Makes what `dropout` drops the same in each run of the program. */
   declare readonly seed: number | null;
   /** Of the scores, or null without. */
   scale: Variable | null = null;

@@ -31,6 +31,7 @@ export interface GroupQueryAttentionOptions extends LayerOptions, KernelOptions,
 export interface GroupQueryAttentionArguments extends GroupQueryAttentionOptions {
   /** Size of each head. */
   readonly headDim: number;
+  /** How many heads of queries there are; a multiple of `numKeyValueHeads`. */
   readonly numQueryHeads: number;
   /** Heads of key and value, a divisor of those of the query. */
   readonly numKeyValueHeads: number;
@@ -46,10 +47,15 @@ export interface GroupQueryAttentionArguments extends GroupQueryAttentionOptions
  */
 export class GroupQueryAttention extends ProjectedAttention {
   declare static readonly fromConfig: FromConfig<GroupQueryAttention>;
+  /** Size of each head. */
   declare readonly headDim: number;
+  /** How many heads of queries there are; a multiple of `numKeyValueHeads`. */
   declare readonly numQueryHeads: number;
+  /** Heads of key and value, a divisor of those of the query. */
   declare readonly numKeyValueHeads: number;
+  /** How far a query sees: keys less than that many steps away, before and behind it. */
   declare readonly slidingWindow: number | null;
+  /** Whether what each head gives is multiplied by a gate, sigmoid(query · kernel + bias) (Qiu and others, 2025). */
   declare readonly useGate: boolean;
   /** [n, heads, headDim], or null without. */
   declare gate: Projection | null;

@@ -207,6 +207,7 @@ function shapesGiven(query: Shapes, value?: PartialShape | null, key?: PartialSh
 /** Query, key and value are projected to heads [batch, time, heads, n], and what attention makes of them is projected back. */
 export abstract class ProjectedAttention extends Layer {
   declare readonly dropout: number;
+  /** Whether a bias is added to the result. */
   declare readonly useBias: boolean;
   declare readonly seed: number | null;
   /** @internal */

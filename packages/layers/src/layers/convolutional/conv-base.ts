@@ -57,11 +57,17 @@ export interface DepthwiseOptions {
 
 /** What all convolutions share. */
 export abstract class ConvBase extends SpatialLayer {
+  /** The size of the kernel along each axis of space; one number for all. */
   declare readonly kernelSize: readonly number[];
+  /** How far the kernel moves from one result to the next, along each axis of space. */
   declare readonly strides: readonly number[];
+  /** `valid` (no padding); `same` makes the result ceil(size / stride). */
   declare readonly padding: Padding | 'causal';
+  /** Distance of the kernel's taps. Not together with strides. */
   declare readonly dilationRate: readonly number[];
+  /** Applied to the result. */
   declare readonly activation: Activation;
+  /** Whether a bias is added to the result. */
   declare readonly useBias: boolean;
   /** @internal */
   declare readonly activityRegularizer: RegularizerFunction | null;

@@ -36,7 +36,9 @@ export type Conv2DTransposeArguments = Conv2DTransposeOptions & FiltersArguments
 export type Conv3DTransposeArguments = Conv3DTransposeOptions & FiltersArguments<Size3D>;
 
 abstract class ConvTranspose extends ConvBase {
+  /** Channels of the result. */
   declare readonly filters: number;
+  /** Added to the result's end, less than the stride. */
   declare readonly outputPadding: readonly number[] | null;
   /** [directions…, filters, channels] */
   kernel!: Variable;

@@ -59,8 +59,11 @@ export type Conv2DArguments = Conv2DOptions & FiltersArguments<Size2D>;
 export type Conv3DArguments = Conv3DOptions & FiltersArguments<Size3D>;
 
 abstract class Conv extends ConvBase {
+  /** Channels of the result. */
   declare readonly filters: number;
+  /** Channels are cut into that many groups, each with its own filters. */
   declare readonly groups: number;
+  /** Trains two matrices of this rank instead of the large one, as `enableLora` does. */
   declare readonly loraRank: number | null;
   declare readonly loraAlpha: number | null;
   /** [directions…, channels / groups, filters]. After `enableLora` the sum of both, which cannot be assigned to. */
@@ -128,7 +131,12 @@ abstract class Conv extends ConvBase {
    * @throws FailedPreconditionError before the layer is built and a second time, InvalidArgumentError for a kernel with a constraint.
    */
   enableLora(rank: number, options?: LoraOptions | null): void;
-  enableLora(options: { readonly rank: number } & LoraOptions): void;
+  enableLora(
+    options: {
+      /** How many columns the small matrices have, from 1 on. */
+      readonly rank: number;
+    } & LoraOptions,
+  ): void;
   enableLora(rank: unknown, options?: LoraOptions | null): void {
     this.#addLora(checkLora(this, rank), options ?? {});
   }

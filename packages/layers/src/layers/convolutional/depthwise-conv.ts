@@ -30,7 +30,9 @@ export interface DepthwiseConv2DOptions extends DepthwiseConvOptions<Size2D> {}
 interface SeparableConvOptions<S extends Sizes> extends ConvBaseOptions<S>, DepthwiseOptions {
   /** `glorotUniform` by default. */
   readonly pointwiseInitializer?: InitializerLike;
+  /** A penalty on the kernel that mixes channels, which training adds to the loss; none by default. */
   readonly pointwiseRegularizer?: RegularizerLike | null;
+  /** A function that is applied to the kernel that mixes channels after each update; none by default. */
   readonly pointwiseConstraint?: ConstraintLike | null;
 }
 /** Options of `SeparableConv1D`. */
@@ -48,6 +50,7 @@ export type SeparableConv1DArguments = SeparableConv1DOptions & FiltersArguments
 export type SeparableConv2DArguments = SeparableConv2DOptions & FiltersArguments<Size2D>;
 
 abstract class DepthwiseConv extends ConvBase {
+  /** Results for each channel. */
   declare readonly depthMultiplier: number;
   /** [directions…, channels, depthMultiplier] */
   kernel!: Variable;
@@ -92,7 +95,9 @@ export class DepthwiseConv2D extends DepthwiseConv {
 }
 
 abstract class SeparableConv extends ConvBase {
+  /** Channels of the result. */
   declare readonly filters: number;
+  /** Results for each channel. */
   declare readonly depthMultiplier: number;
   /** [directions…, channels, depthMultiplier] */
   depthwiseKernel!: Variable;

@@ -82,8 +82,10 @@ export const adaptedOptions: {
 
 /** A layer whose large weight can be quantized, and have LoRA beside it. */
 export abstract class AdaptedLayer extends Layer {
+  /** Trains two matrices of this rank instead of the large one, as `enableLora` does. */
   declare readonly loraRank: number | null;
   declare readonly loraAlpha: number | null;
+  /** How a layer of the policy `int8_from_float32` or `int4/128_from_float32` quantizes. */
   declare readonly quantizationConfig: QuantizationConfig | null;
 
   /** @internal */
@@ -132,7 +134,12 @@ export abstract class AdaptedLayer extends Layer {
    * @throws FailedPreconditionError before the layer is built and a second time, InvalidArgumentError for a weight with a constraint.
    */
   enableLora(rank: number, options?: LoraOptions | null): void;
-  enableLora(options: { readonly rank: number } & LoraOptions): void;
+  enableLora(
+    options: {
+      /** How many columns the small matrices have, from 1 on. */
+      readonly rank: number;
+    } & LoraOptions,
+  ): void;
   enableLora(rank: unknown, options?: LoraOptions | null): void {
     const checked = checkLora(this, rank);
     if (this.quantizationMode === 'float8')

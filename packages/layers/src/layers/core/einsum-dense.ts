@@ -105,12 +105,15 @@ function lettersOf(equation: string): Letters | null {
 /** A dense layer of any axes: `activation(einsum(equation, x, kernel) + bias)`. */
 export class EinsumDense extends AdaptedLayer {
   declare static readonly fromConfig: FromConfig<EinsumDense>;
+  /** Of the input and the kernel: `'abc,cd->abd'`; dots stand for any axes at the front or the end: `'...x,xy->...y'`. */
   declare readonly equation: string;
   /** Without the batch and without what dots stand for. */
   declare readonly outputShape: PartialShape;
+  /** The letters of the result along which a bias is added. */
   declare readonly biasAxes: string | null;
   /** Of gptq: the size of the outputs; null of others. */
   declare readonly gptqUnpackedColumnSize: number | null;
+  /** Applied to the result. */
   declare readonly activation: Activation;
   /** @internal */
   declare readonly activityRegularizer: RegularizerFunction | null;

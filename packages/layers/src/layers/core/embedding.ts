@@ -49,7 +49,9 @@ import { baseOf, loraOf } from './lora.ts';
 export interface EmbeddingOptions extends LayerOptions, AdaptedOptions {
   /** `uniform`, between -0.05 and 0.05 by default. */
   readonly embeddingsInitializer?: InitializerLike;
+  /** A penalty on the table, which training adds to the loss; none by default. */
   readonly embeddingsRegularizer?: RegularizerLike | null;
+  /** A function that is applied to the table after each update; none by default. */
   readonly embeddingsConstraint?: ConstraintLike | null;
   /** Whether the integer 0 stands for nothing: what comes behind gets the mask that hides it. False by default. */
   readonly maskZero?: boolean;
@@ -70,8 +72,11 @@ export interface EmbeddingArguments extends EmbeddingOptions {
 /** Integers in 0 … inputDim − 1 become vectors that training learns: [batch, n] becomes [batch, n, outputDim]. */
 export class Embedding extends AdaptedLayer {
   declare static readonly fromConfig: FromConfig<Embedding>;
+  /** The number of rows: one more than the largest integer. */
   declare readonly inputDim: number;
+  /** The size of each row. */
   declare readonly outputDim: number;
+  /** Whether the integer 0 stands for nothing: what comes behind gets the mask that hides it. */
   declare readonly maskZero: boolean;
   /** @internal */
   declare readonly activityRegularizer: RegularizerFunction | null;

@@ -49,7 +49,9 @@ export interface ReversibleEmbeddingOptions extends EmbeddingOptions {
 }
 /** All arguments of `ReversibleEmbedding`, by name. */
 export interface ReversibleEmbeddingArguments extends ReversibleEmbeddingOptions {
+  /** The number of rows: one more than the largest integer. */
   readonly inputDim: number;
+  /** The size of each row. */
   readonly outputDim: number;
 }
 
@@ -67,8 +69,11 @@ export interface ReversibleCallOptions extends CallOptions {
  */
 export class ReversibleEmbedding extends Embedding {
   declare static readonly fromConfig: FromConfig<ReversibleEmbedding>;
+  /** Whether one matrix serves both directions. */
   declare readonly tieWeights: boolean;
+  /** The dtype of the way back. */
   declare readonly reverseDtype: DType | null;
+  /** Bounds the logits softly: c · tanh(logits / c). */
   declare readonly logitSoftCap: number | null;
   /** [outputDim, inputDim], or null where one matrix serves both directions. */
   reverseEmbeddings: Variable | null = null;

@@ -249,7 +249,16 @@ export class TimeDistributed extends Wrapper {
     this.layer.ensureBuilt(this.#step(inputShape));
   }
   /** The mask, [batch, time, …], goes to the layer step by step, if that takes one. */
-  override call(inputs: Tensor, { training, mask }: CallOptions & { mask?: TensorLike } = {}): Tensor {
+  override call(
+    inputs: Tensor,
+    {
+      training,
+      mask,
+    }: CallOptions & {
+      /** Which steps count, bool [batch, time]. */
+      mask?: TensorLike;
+    } = {},
+  ): Tensor {
     this.#step(inputs.shape);
     const given = mask === undefined || mask === null ? undefined : toTensor(mask);
     if (given !== undefined) {

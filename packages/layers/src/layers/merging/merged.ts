@@ -19,9 +19,19 @@ import {
 /** A layer that merges, made and called at once: of outputs of layers as a part of a model, or of tensors. */
 export interface MergeFunction<O extends LayerOptions = LayerOptions> {
   (inputs: readonly KerasTensor[], options?: O | null): KerasTensor;
-  (options: O & { readonly inputs: readonly KerasTensor[] }): KerasTensor;
+  (
+    options: O & {
+      /** What is merged. */
+      readonly inputs: readonly KerasTensor[];
+    },
+  ): KerasTensor;
   (inputs: readonly Tensor[], options?: O | null): Tensor;
-  (options: O & { readonly inputs: readonly Tensor[] }): Tensor;
+  (
+    options: O & {
+      /** What is merged. */
+      readonly inputs: readonly Tensor[];
+    },
+  ): Tensor;
 }
 
 function merging<O extends LayerOptions>(name: string, Class: new (options?: O) => Layer): MergeFunction<O> {

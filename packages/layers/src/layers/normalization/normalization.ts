@@ -90,8 +90,11 @@ const asFloat = <V extends Variable | null>(weight: V, x: Tensor): V | Tensor =>
   weight === null || isFloating(weight.dtype) ? weight : cast(weight, x.dtype);
 
 abstract class Normalization extends Layer {
+  /** Added to the variance. */
   declare readonly epsilon: number;
+  /** Whether `beta` is added. */
   declare readonly center: boolean;
+  /** Whether the result is multiplied by `gamma`. */
   declare readonly scale: boolean;
   /** The factor, or null without `scale`. */
   gamma: Variable | null = null;

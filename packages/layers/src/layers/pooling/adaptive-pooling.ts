@@ -30,6 +30,7 @@ export type AdaptivePooling2DArguments = AdaptiveArguments<Size2D>;
 export type AdaptivePooling3DArguments = AdaptiveArguments<Size3D>;
 
 abstract class AdaptivePooling extends SpatialLayer {
+  /** The size of the result, in all directions or in each. */
   declare readonly outputSize: readonly number[];
   readonly #reduction: 'mean' | 'max';
 

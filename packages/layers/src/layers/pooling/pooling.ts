@@ -46,8 +46,11 @@ type Pool = typeof nn.maxPool;
 
 /** [batch, directions…, c] becomes [batch, directions'…, c]. */
 abstract class Pooling extends SpatialLayer {
+  /** How many places become one, along each axis of space. */
   declare readonly poolSize: readonly number[];
+  /** How far windows are apart, along each axis of space. */
   declare readonly strides: readonly number[];
+  /** `valid`: windows lie inside of the input. `same`: they may reach beyond its end, and the result has ceil(size / stride) places. */
   declare readonly padding: Padding;
   readonly #pool: Pool;
 

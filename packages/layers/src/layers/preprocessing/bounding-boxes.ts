@@ -21,6 +21,7 @@ export interface MaxNumBoundingBoxesOptions extends ImageLayerOptions {
 }
 /** All arguments of `MaxNumBoundingBoxes`, by name. */
 export interface MaxNumBoundingBoxesArguments extends MaxNumBoundingBoxesOptions {
+  /** How many boxes each image has afterwards. */
   readonly maxNumber: number;
 }
 
@@ -30,7 +31,9 @@ export interface MaxNumBoundingBoxesArguments extends MaxNumBoundingBoxesOptions
  */
 export class MaxNumBoundingBoxes extends ImageLayer {
   declare static readonly fromConfig: FromConfig<MaxNumBoundingBoxes>;
+  /** How many boxes each image has afterwards. */
   declare readonly maxNumber: number;
+  /** What boxes and labels are filled up with. */
   declare readonly fillValue: number;
 
   constructor(

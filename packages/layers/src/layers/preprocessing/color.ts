@@ -58,6 +58,7 @@ interface FactorArgument {
 export type RandomColorArguments = RandomColorOptions & FactorArgument;
 
 abstract class ColorLayer extends ImageLayer {
+  /** The least and the largest value of colours. */
   declare readonly valueRange: Range;
 
   /** Within the range of colours. */
@@ -66,6 +67,7 @@ abstract class ColorLayer extends ImageLayer {
   }
 }
 abstract class RandomColor extends ColorLayer {
+  /** How much, or between which bounds. */
   declare readonly factor: Range;
 
   /** A number for each image, [batch, 1, 1, 1]. */

@@ -66,7 +66,14 @@ export class Discretization extends Layer {
   }
 
   /** Finds boundaries so that numBins bins are about equally full of the examples. */
-  adapt(data: AdaptData | { readonly data: AdaptData }): void;
+  adapt(
+    data:
+      | AdaptData
+      | {
+          /** Numbers: a tensor, or batches of them. */
+          readonly data: AdaptData;
+        },
+  ): void;
   adapt(data: AdaptData): void {
     this.resetState();
     for (const batch of adaptBatches(this, data)) this.updateState(batch);
@@ -74,7 +81,14 @@ export class Discretization extends Layer {
     this.finalizeState();
   }
   /** Takes in one batch of examples: what `adapt` does for each. `finalizeState` makes boundaries of all of them. */
-  updateState(data: TensorLike | { readonly data: TensorLike }): void;
+  updateState(
+    data:
+      | TensorLike
+      | {
+          /** A batch of numbers. */
+          readonly data: TensorLike;
+        },
+  ): void;
   updateState(data: TensorLike): void {
     this.#binsToFind();
     const { epsilon } = this;

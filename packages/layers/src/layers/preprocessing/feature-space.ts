@@ -79,6 +79,7 @@ const written = (name: string, config: Config): SerializedObject =>
 /** A column of a table: its dtype, the layer that it goes through, and what it becomes. */
 export class Feature {
   readonly dtype: DType;
+  /** The layer that the column goes through. */
   readonly preprocessor: Layer;
   readonly outputMode: FeatureMode;
 
@@ -104,6 +105,7 @@ export class Feature {
 
 /** Several columns as one: their values together in one of `crossingDim` bins. */
 export class Cross {
+  /** Two or more names of features. */
   readonly featureNames: readonly string[];
   readonly crossingDim: number;
   readonly outputMode: 'int' | 'oneHot';
@@ -165,6 +167,7 @@ export interface FeatureSpaceArguments extends FeatureSpaceOptions {
 }
 
 interface Named {
+  /** Part of the names of its layers; that of the column by default. */
   readonly name?: string | null;
 }
 interface Encoded extends Named {
@@ -333,13 +336,19 @@ export class FeatureSpace extends Layer {
       new Feature('float32', new TFDIdentity({ ...nameOf(name, 'float'), dtype: 'float32' }), 'float'),
   );
   /** Floats times `scale`, 1 by default, plus `offset`, 0 by default. */
-  static readonly floatRescaled: Factory<{ readonly scale?: number; readonly offset?: number } & Named> =
-    factory<{ readonly scale?: number; readonly offset?: number } & Named>(
-      'floatRescaled',
-      { scale: true, offset: true, name: true },
-      ({ scale = 1, offset = 0, name }) =>
-        new Feature('float32', new Rescaling({ scale, offset, ...nameOf(name, 'floatRescaled') }), 'float'),
-    );
+  static readonly floatRescaled: Factory<
+    {
+      /** By which numbers are multiplied; 1 by default. */
+      readonly scale?: number;
+      /** What is added after scaling; 0 by default. */
+      readonly offset?: number;
+    } & Named
+  > = factory<{ readonly scale?: number; readonly offset?: number } & Named>(
+    'floatRescaled',
+    { scale: true, offset: true, name: true },
+    ({ scale = 1, offset = 0, name }) =>
+      new Feature('float32', new Rescaling({ scale, offset, ...nameOf(name, 'floatRescaled') }), 'float'),
+  );
   /** Floats less their mean, divided by their standard deviation; `adapt` finds both. */
   static readonly floatNormalized: Factory<Named> = factory<Named>(
     'floatNormalized',
@@ -679,7 +688,12 @@ export class FeatureSpace extends Layer {
    * @throws (the promise) InvalidArgumentError for another path, and where `overwrite` is false and there is a file.
    */
   save(filepath: string, options?: FeatureSpaceSaveOptions): Promise<void>;
-  save(options: { readonly filepath: string } & FeatureSpaceSaveOptions): Promise<void>;
+  save(
+    options: {
+      /** Where to save; ends in `.keras`. */
+      readonly filepath: string;
+    } & FeatureSpaceSaveOptions,
+  ): Promise<void>;
   async save(filepath: unknown, options: FeatureSpaceSaveOptions = {}): Promise<void> {
     const { save } = await import('../../saving/saving.ts');
     await save(this, filepath, options);

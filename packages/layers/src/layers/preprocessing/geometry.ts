@@ -120,8 +120,11 @@ export interface WarpedOptions extends RandomImageOptions {
 
 /** A layer whose pixels come from where an affine map says. */
 abstract class Warped extends ImageLayer {
+  /** What lies beyond the border: the image mirrored (`reflect`), repeated (`wrap`), its last pixels (`nearest`), or `fillValue` (`constant`). */
   declare readonly fillMode: FillMode;
+  /** How pixels between pixels are found: `bilinear` or `nearest`. */
   declare readonly interpolation: Interpolation;
+  /** Of `constant`. */
   declare readonly fillValue: number;
 
   /** The maps [batch, 8] of a transformation. */
@@ -177,7 +180,9 @@ export interface RandomTranslationArguments extends WarpedOptions {
 /** Shifts images: `new RandomTranslation(0.1, 0.2)` by up to a tenth of the height and a fifth of the width. */
 export class RandomTranslation extends Warped {
   declare static readonly fromConfig: FromConfig<RandomTranslation>;
+  /** A share of the height, or the least and the largest; positive is down. */
   declare readonly heightFactor: Factor;
+  /** A share of the width, or the least and the largest; positive is right. */
   declare readonly widthFactor: Factor;
 
   constructor(

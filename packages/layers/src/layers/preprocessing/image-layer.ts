@@ -82,7 +82,9 @@ export type Factor = number | readonly [low: number, high: number];
  * which it changes everything in the same way. Layers that draw do so in training, and where they are called outside of a model.
  */
 export abstract class ImageLayer extends Layer {
+  /** Where the channels of images are: `channelsLast` or `channelsFirst`. */
   declare readonly dataFormat: DataFormat;
+  /** What the four numbers of a box are, such as `xyxy`: needed where boxes are given beside images. */
   declare readonly boundingBoxFormat: BoundingBoxFormat | null;
   /** @internal Where it draws from: a part of a layer from what that one does, so that no two parts draw the same. */
   source: RandomSource;

@@ -102,15 +102,25 @@ interface Tables {
 
 /** A layer with a vocabulary. */
 abstract class IndexLookup<T extends Token = Token> extends Layer {
+  /** How large the vocabulary may be, with what stands for unknown tokens and the mask. */
   declare readonly maxTokens: number | null;
+  /** How many indices stand for unknown tokens. */
   declare readonly numOovIndices: number;
+  /** A token that gets the index 0 and is hidden. */
   declare readonly maskToken: T | null;
+  /** What an unknown index becomes where the lookup is inverted. */
   declare readonly oovToken: T | null;
+  /** All tokens in order, or a file with one in each line; `adapt` finds them where this is not given. */
   declare readonly vocabulary: readonly T[] | null;
+  /** Of `tfIdf`: the weight of each token. */
   declare readonly idfWeights: readonly number[] | null;
+  /** Whether indices become tokens instead. */
   declare readonly invert: boolean;
+  /** `int`: indices. `oneHot`, `multiHot`, `count` and `tfIdf`: rows with a place for each token. */
   declare readonly outputMode: LookupMode;
+  /** Whether rows are as long as maxTokens. */
   declare readonly padToMaxTokens: boolean;
+  /** Whether rows are a sparse tensor, of other modes than `int`. */
   declare readonly sparse: boolean;
   declare readonly salt: readonly [number, number] | null;
   #vocabulary: Vocabulary;
@@ -210,7 +220,14 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
   }
 
   /** Finds the tokens of examples, the most frequent first. Tensors of rank 1 are of one token for each example. */
-  adapt(data: LookupData | { readonly data: LookupData }): void;
+  adapt(
+    data:
+      | LookupData
+      | {
+          /** Tokens: a tensor, or batches of them. */
+          readonly data: LookupData;
+        },
+  ): void;
   adapt(data: LookupData): void {
     this.resetState();
     // A ragged tensor is an iterable of its rows too.
@@ -220,7 +237,15 @@ abstract class IndexLookup<T extends Token = Token> extends Layer {
     this.finalizeState();
   }
   /** Counts the tokens of one batch of examples: what `adapt` does for each. `finalizeState` makes the vocabulary of all of them. */
-  updateState(data: TensorLike | Stored | { readonly data: TensorLike | Stored }): void;
+  updateState(
+    data:
+      | TensorLike
+      | Stored
+      | {
+          /** A batch of tokens. */
+          readonly data: TensorLike | Stored;
+        },
+  ): void;
   updateState(data: TensorLike | Stored): void {
     const x = this.#tokens(data as TensorLike);
     if (isStored(x)) {

@@ -158,7 +158,14 @@ export class Normalization extends Layer {
   }
 
   /** Takes the mean and the variance of all examples, in place of what was known before. */
-  adapt(data: AdaptData | { readonly data: AdaptData }): void;
+  adapt(
+    data:
+      | AdaptData
+      | {
+          /** Examples: a tensor, or batches of them. */
+          readonly data: AdaptData;
+        },
+  ): void;
   adapt(data: AdaptData): void {
     if (this.inputMean !== null) fail(this, 'was given its mean, so there is nothing to adapt');
     let total: { mean: Tensor; variance: Tensor; count: number } | undefined;

@@ -107,10 +107,15 @@ export type ResizingArguments = ResizingOptions & SizeArguments;
 /** Images in another size; integers stay integers. `new Resizing(224, 224)` */
 export class Resizing extends Sized {
   declare static readonly fromConfig: FromConfig<Resizing>;
+  /** How pixels between pixels are found. */
   declare readonly interpolation: ResizingInterpolation;
+  /** Whether what does not fit into the new proportions is cut off, so that nothing is stretched. */
   declare readonly cropToAspectRatio: boolean;
+  /** Whether images are surrounded where their proportions are others. */
   declare readonly padToAspectRatio: boolean;
+  /** What surrounds images. */
   declare readonly fillValue: number;
+  /** Whether images that become smaller are smoothed before. */
   declare readonly antialias: boolean;
 
   constructor(...args: Arguments<[height: number, width: number], ['height', 'width'], ResizingOptions>) {

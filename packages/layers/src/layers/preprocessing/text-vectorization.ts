@@ -313,7 +313,14 @@ export class TextVectorization extends Layer {
   }
 
   /** Finds the vocabulary of texts, the most frequent tokens first. */
-  adapt(data: AdaptData | { readonly data: AdaptData }): void;
+  adapt(
+    data:
+      | AdaptData
+      | {
+          /** Texts: a tensor, or batches of them. */
+          readonly data: AdaptData;
+        },
+  ): void;
   adapt(data: AdaptData): void {
     this.#lookup.resetState();
     this.#lookup.count([]);
@@ -321,7 +328,14 @@ export class TextVectorization extends Layer {
     this.#lookup.finalizeState();
   }
   /** Counts the tokens of one batch of texts: what `adapt` does for each. `finalizeState` makes the vocabulary of all of them. */
-  updateState(data: TensorLike | { readonly data: TensorLike }): void;
+  updateState(
+    data:
+      | TensorLike
+      | {
+          /** A batch of texts. */
+          readonly data: TensorLike;
+        },
+  ): void;
   updateState(data: TensorLike): void {
     const x = this.#known(data);
     const how = this.#tokenizing;

@@ -55,6 +55,7 @@ export interface CellWrapperArguments extends LayerOptions {
 
 /** What the wrappers share: the cell's sizes, states and weights. */
 export abstract class CellWrapper extends Layer {
+  /** What is wrapped: a cell of `tf.layers`, or one of one's own. */
   declare readonly cell: RecurrentCell;
 
   get stateSize(): number | readonly number[] {
@@ -280,6 +281,7 @@ export interface RNNCellDeviceWrapperArguments extends CellWrapperArguments {
 /** A cell whose steps run on a device, as in `tf.device`. @throws NotFoundError by a call, where there is no such device */
 export class RNNCellDeviceWrapper extends CellWrapper {
   declare static readonly fromConfig: FromConfig<RNNCellDeviceWrapper>;
+  /** The name of a device: `/gpu:0`. */
   declare readonly device: string;
 
   constructor(
@@ -287,7 +289,12 @@ export class RNNCellDeviceWrapper extends CellWrapper {
       | [RNNCellDeviceWrapperArguments]
       | [
           cell: RecurrentCell,
-          device: string | (LayerOptions & { readonly device: string }),
+          device:
+            | string
+            | (LayerOptions & {
+                /** The name of a device: `'/gpu:0'`. */
+                readonly device: string;
+              }),
           options?: LayerOptions,
         ]
   ) {

@@ -32,9 +32,13 @@ export abstract class CellLayer extends RNN {
 abstract class UnitsLayer extends CellLayer {
   /** A cell, or several that are stacked. */
   declare readonly cell: SimpleRNNCell | LSTMCell | GRUCell;
+  /** Of the candidate or the output. */
   declare readonly activation: Activation;
+  /** Whether a bias is added to the result. */
   declare readonly useBias: boolean;
+  /** In training, the share of the input that is dropped, the same in all steps. */
   declare readonly dropout: number;
+  /** In training, the share of the state that the weights do not see. Such a layer runs step by step. */
   declare readonly recurrentDropout: number;
 
   get units(): number {

@@ -134,7 +134,9 @@ export type SpatialDropout2DArguments = SpatialDropout2DOptions & RateArgument;
 export type SpatialDropout3DArguments = SpatialDropout3DOptions & RateArgument;
 
 abstract class SpatialDropout extends Noise {
+  /** The share of the channels that is dropped in training, from 0 to 1. */
   declare readonly rate: number;
+  /** Where the channels are: `channelsLast` or `channelsFirst`. */
   declare readonly dataFormat: DataFormat;
   readonly #rank: Rank;
 

@@ -237,16 +237,29 @@ const placed = (x: Tensor, { axis = 0, dtype }: Spacing): Tensor => {
  * `num` numbers at equal distances from `start` to `stop`, which may be tensors that broadcast.
  * @param options.retstep whether to give [the numbers, their distance].
  */
-export const linspace: Spaced<Spacing & { readonly retstep?: boolean }> = defineFunction<
-  Spaced<Spacing & { readonly retstep?: boolean }, unknown>
->(named('linspace'), ends, { ...spacing, retstep: kind.asIs }, (start, stop, num: number = 50, options) => {
-  const { values, step } = spaced(start, stop, num, options.endpoint ?? true);
-  const result = placed(values, options);
-  return options.retstep === true ? [result, step] : result;
-}) as never;
+export const linspace: Spaced<
+  Spacing & {
+    /** Whether the step is given too; false by default. */
+    readonly retstep?: boolean;
+  }
+> = defineFunction<Spaced<Spacing & { readonly retstep?: boolean }, unknown>>(
+  named('linspace'),
+  ends,
+  { ...spacing, retstep: kind.asIs },
+  (start, stop, num: number = 50, options) => {
+    const { values, step } = spaced(start, stop, num, options.endpoint ?? true);
+    const result = placed(values, options);
+    return options.retstep === true ? [result, step] : result;
+  },
+) as never;
 
 /** `num` numbers whose logarithms to the base are at equal distances: from `base` to the `start` to `base` to the `stop`. */
-export const logspace: Spaced<Spacing & { readonly base?: number }> = defineFunction(
+export const logspace: Spaced<
+  Spacing & {
+    /** Whose powers are given; 10 by default. */
+    readonly base?: number;
+  }
+> = defineFunction(
   named('logspace'),
   ends,
   { ...spacing, base: kind.asIs },
@@ -270,7 +283,15 @@ export const geomspace: Spaced = defineFunction(
 
 /** The coordinates of a grid: a tensor of the grid's shape for each vector. */
 export const meshgrid: (
-  ...args: [...x: TensorLike[]] | [...x: TensorLike[], options: { readonly indexing?: 'xy' | 'ij' }]
+  ...args:
+    | [...x: TensorLike[]]
+    | [
+        ...x: TensorLike[],
+        options: {
+          /** `xy`, the default: the first input runs along columns. `ij`: along rows. */
+          readonly indexing?: 'xy' | 'ij';
+        },
+      ]
 ) => Tensor[] = defineVariadic(
   named('meshgrid'),
   {},
@@ -356,7 +377,10 @@ export const i0: Unary = unary('i0', bessel, floating);
 export const vander: NamedFunction<
   [x: TensorLike, N?: IntegerLike | null],
   ['x', 'N'],
-  { readonly increasing?: boolean }
+  {
+    /** Whether powers rise from left to right; false by default. */
+    readonly increasing?: boolean;
+  }
 > = defineFunction(
   named('vander'),
   { x: kind.tensor, N: sizeKind },

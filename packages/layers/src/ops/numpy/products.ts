@@ -67,8 +67,11 @@ export const cross: NamedFunction<
   [x1: TensorLike, x2: TensorLike],
   ['x1|a', 'x2|b'],
   {
+    /** The axis of the vectors of the first input; the last by default. */
     readonly axisa?: IntegerLike;
+    /** The axis of the vectors of the second input; the last by default. */
     readonly axisb?: IntegerLike;
+    /** The axis of the vectors of the result; the last by default. */
     readonly axisc?: IntegerLike;
     /** All three. */
     readonly axis?: IntegerLike | null;

@@ -78,7 +78,12 @@ export const prod: Along<Keepdims & { readonly dtype?: DType | null }> = defineF
   },
 );
 
-type Extreme = Along<Keepdims & { readonly initial?: number | null }>;
+type Extreme = Along<
+  Keepdims & {
+    /** A number that is compared too; none by default. */
+    readonly initial?: number | null;
+  }
+>;
 const extreme = (name: string, of: 'max' | 'min', both: typeof maximum): Extreme =>
   defineFunction(
     named(name),
@@ -260,7 +265,10 @@ function quantiles(
 type Quantile = NamedFunction<
   [x: TensorLike, q: TensorLike, axis?: AxisLike],
   ['x', 'q', 'axis'],
-  Keepdims & { readonly method?: QuantileMethod }
+  Keepdims & {
+    /** What lies between two values; `linear` by default. */
+    readonly method?: QuantileMethod;
+  }
 >;
 const quantileOf = (name: string, scale: number, skips: boolean): Quantile =>
   defineFunction(
@@ -335,7 +343,12 @@ export const corrcoef: NamedFunction<[x: TensorLike], ['x']> = defineFunction(
 export const trapezoid: NamedFunction<
   [y: TensorLike, x?: TensorLike | null],
   ['y', 'x'],
-  { readonly dx?: number; readonly axis?: IntegerLike }
+  {
+    /** How far points are apart; 1 by default. */
+    readonly dx?: number;
+    /** The axis along which is summed; the last by default. */
+    readonly axis?: IntegerLike;
+  }
 > = defineFunction(
   named('trapezoid'),
   { y: kind.tensor, x: kind.tensor },
@@ -377,7 +390,12 @@ export const diff: NamedFunction<[a: TensorLike, n?: IntegerLike, axis?: Integer
 export const bincount: NamedFunction<
   [x: TensorLike, weights?: TensorLike | null],
   ['x', 'weights'],
-  { readonly minlength?: IntegerLike; readonly sparse?: false }
+  {
+    /** How many counts there are at least; 0 by default. */
+    readonly minlength?: IntegerLike;
+    /** Keras's sparse result, which is not here: false. */
+    readonly sparse?: false;
+  }
 > = defineFunction(
   named('bincount'),
   { x: kind.tensor, weights: kind.tensor },

@@ -537,7 +537,12 @@ export const digitize: NamedFunction<[x: TensorLike, bins: TensorLike], ['x', 'b
 export const isin: NamedFunction<
   [x1: TensorLike, x2: TensorLike],
   ['x1', 'x2'],
-  { readonly assumeUnique?: boolean; readonly invert?: boolean }
+  {
+    /** Promises that no value stands twice, which changes nothing here. */
+    readonly assumeUnique?: boolean;
+    /** Whether those are true that are not found; false by default. */
+    readonly invert?: boolean;
+  }
 > = defineFunction(
   named('isin'),
   { x1: kind.tensor, x2: kind.tensor },
@@ -576,6 +581,7 @@ interface UniqueOptions {
   readonly axis?: null;
   /** How many values are given: the first ones, or `fillValue` behind them. */
   readonly size?: IntegerLike | null;
+  /** What fills the result up to `size`. */
   readonly fillValue?: number | null;
 }
 /** The different values of all elements, in rising order. With options a list: the values, and what else was asked for. */

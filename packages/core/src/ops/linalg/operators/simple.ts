@@ -225,7 +225,13 @@ export class LinearOperatorScaledIdentity extends LinearOperator {
 export class LinearOperatorZeros extends LinearOperator {
   readonly #dims: Dims;
 
-  constructor(numRows: IntegerLike, options?: SizedOptions & { readonly numColumns?: IntegerLike }) {
+  constructor(
+    numRows: IntegerLike,
+    options?: SizedOptions & {
+      /** How many columns matrices have; as many as rows by default. */
+      readonly numColumns?: IntegerLike;
+    },
+  ) {
     const what = 'LinearOperatorZeros';
     const { batchShape, dtype, numColumns, ...hints } = hintsOf(options, what, {
       batchShape: true,
@@ -320,7 +326,13 @@ export class LinearOperatorHouseholder extends LinearOperator {
 export class LinearOperatorPermutation extends LinearOperator {
   readonly perm: Tensor;
 
-  constructor(perm: TensorLike, options?: LinearOperatorHints & { readonly dtype?: DType }) {
+  constructor(
+    perm: TensorLike,
+    options?: LinearOperatorHints & {
+      /** Of the matrices; float32 by default. */
+      readonly dtype?: DType;
+    },
+  ) {
     const what = 'LinearOperatorPermutation';
     const { dtype, ...hints } = hintsOf(options, what, { dtype: true });
     const p = toTensor(perm, 'int32');

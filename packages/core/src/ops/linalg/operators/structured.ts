@@ -231,7 +231,10 @@ export class LinearOperatorTridiag extends LinearOperator {
 
   constructor(
     diagonals: Diagonals,
-    options?: LinearOperatorHints & { readonly diagonalsFormat?: DiagonalsFormat },
+    options?: LinearOperatorHints & {
+      /** How the three diagonals are given; `compact` by default. */
+      readonly diagonalsFormat?: DiagonalsFormat;
+    },
   ) {
     const what = 'LinearOperatorTridiag';
     const { diagonalsFormat, ...hints } = hintsOf(options, what, { diagonalsFormat: true });
