@@ -6,26 +6,37 @@ export type DatasetErrorCode = 'missing' | 'corrupt' | 'download' | 'cache';
 
 /** What a {@link DatasetError} says. */
 export interface DatasetErrorDetails {
+  /** What kind of error it is. */
   code: DatasetErrorCode;
+  /** The name of the data set. */
   dataset: string;
   /** The path of the file in question. */
   file: string;
+  /** What is wrong. */
   what: string;
+  /** What should have been there. */
   expected?: string | undefined;
+  /** What was there. */
   got?: string | undefined;
   /** What the user can do about it. */
   hint?: string | undefined;
+  /** The error that led to this one. */
   cause?: unknown;
 }
 
 /** A data set that could not be loaded. The message names the file, what was expected there, and what to do. */
 export class DatasetError extends Error {
+  /** `DatasetError`. */
   override readonly name: string = 'DatasetError';
+  /** What kind of error it is. */
   readonly code: DatasetErrorCode;
+  /** The name of the data set. */
   readonly dataset: string;
   /** The path of the file in question. */
   readonly file: string;
+  /** What should have been there. */
   readonly expected: string | undefined;
+  /** What was there. */
   readonly got: string | undefined;
 
   constructor({ code, dataset, file, what, expected, got, hint, cause }: DatasetErrorDetails) {

@@ -32,7 +32,9 @@ import { SGD } from './sgd.ts';
 
 /** An optimizer as Keras writes it in a file. */
 export interface SerializedOptimizer {
+  /** The name of the class. */
   readonly class_name: string;
+  /** Its options, with the names that Keras has for them. */
   readonly config: Record<string, unknown>;
 }
 

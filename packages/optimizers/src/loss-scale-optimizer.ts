@@ -51,6 +51,7 @@ export class LossScaleOptimizer extends Optimizer {
   declare readonly dynamicGrowthSteps: number;
   /** The scale at hand, and the steps since it changed; null before `build`. */
   dynamicScale: Variable | null = null;
+  /** How many steps in a row had no overflow; null before the optimizer is built. */
   stepCounter: Variable | null = null;
 
   constructor(

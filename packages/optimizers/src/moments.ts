@@ -11,8 +11,11 @@ interface MomentsOptions extends OptimizerOptions {
 
 /** What Adam, Adamax and Nadam share: an average of the gradients and one of their size, each with its decay. */
 export abstract class Moments<O extends MomentsOptions> extends Optimizer {
+  /** How much of the gradients' average stays at each step. */
   declare readonly beta1: number;
+  /** How much of the average of squared or largest gradients stays at each step. */
   declare readonly beta2: number;
+  /** Added to what steps are divided by. */
   declare readonly epsilon: number;
 
   constructor(...args: [learningRate?: LearningRate | null | O, options?: O]) {

@@ -91,6 +91,7 @@ export class OptimizerMap extends Callable {
     return found[0]?.[1] ?? this.defaultOptimizer;
   }
   /** @throws InvalidArgumentError for a key that is there, that is no regular expression, and for optimizers made of others */
+  /** Gives a key an optimizer. */
   set(key: string, optimizer: Optimizer): this {
     checkText(key, 'key', 'OptimizerMap.set');
     checkOptimizer(optimizer, 'optimizer');
@@ -101,6 +102,7 @@ export class OptimizerMap extends Callable {
     return this;
   }
   /** @returns whether the key was there */
+  /** Forgets a key. Says whether it was there. */
   delete(key: string): boolean {
     return this.#optimizers.delete(key);
   }

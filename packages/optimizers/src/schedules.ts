@@ -35,9 +35,13 @@ for (const [name, c] of Object.entries(classes)) {
 
 /** A schedule as Keras writes it in a file. */
 export interface SerializedSchedule {
+  /** Where the class is found, or null for those of a program. */
   readonly module: string | null;
+  /** The name of the class. */
   readonly class_name: string;
+  /** Its options, with the names that Keras has for them. */
   readonly config: Record<string, unknown>;
+  /** The name that a class of a program was registered by; null for those of Keras. */
   readonly registered_name: string | null;
 }
 

@@ -16,16 +16,23 @@ import { checkPolicy, isVersion, type VersionPolicy } from './models/version-pol
 export interface RequestLogEntry {
   /** When the request came, in ISO 8601. */
   readonly time: string;
+  /** `GET`, `POST`, … */
   readonly method: string;
+  /** What was asked for, without what is behind a `?`. */
   readonly path: string;
   /** Of HTTP. */
   readonly status: number;
   /** How long the answer took. */
   readonly milliseconds: number;
+  /** How many bytes came. */
   readonly requestBytes: number;
+  /** How many bytes went. */
   readonly responseBytes: number;
+  /** The model that was asked, where there was one. */
   readonly model?: string;
+  /** Its version, where it was known. */
   readonly version?: number;
+  /** What went wrong. */
   readonly error?: string;
 }
 

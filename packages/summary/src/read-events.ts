@@ -13,6 +13,7 @@ import type { HParamValue } from './hparam.ts';
 interface Common {
   /** The folder of the file, relative to the one that is read: `.`, `train`. */
   readonly run: string;
+  /** The file that the event is in. */
   readonly file: string;
   /** Seconds since 1970. */
   readonly wallTime: number;
@@ -21,33 +22,42 @@ interface Common {
 }
 
 interface Tagged extends Common {
+  /** What the value is called: the name of its curve, picture or text. */
   readonly tag: string;
   /** Markdown. */
   readonly description?: string;
+  /** What people read instead of the tag. */
   readonly displayName?: string;
 }
 
 /** A range of values, and how many there are. */
 export interface Bucket {
+  /** Its lower end. */
   readonly left: number;
+  /** Its upper end. */
   readonly right: number;
+  /** How many values lie between both. */
   readonly count: number;
 }
 
 /** One number of a curve, written by `scalar`. */
 export interface ScalarEvent extends Tagged {
   readonly kind: 'scalar';
+  /** The number. */
   readonly value: number;
 }
 /** How values are distributed, written by `histogram`. */
 export interface HistogramEvent extends Tagged {
   readonly kind: 'histogram';
+  /** The ranges from the lowest values on. */
   readonly buckets: readonly Bucket[];
 }
 /** Pictures, written by `image`. */
 export interface ImageEvent extends Tagged {
   readonly kind: 'image';
+  /** Of the pictures, in pixels. */
   readonly width: number;
+  /** Of the pictures, in pixels. */
   readonly height: number;
   /** Encoded, as PNG as a rule. */
   readonly images: readonly Uint8Array[];
@@ -55,6 +65,7 @@ export interface ImageEvent extends Tagged {
 /** Clips of sound, written by `audio`. */
 export interface AudioEvent extends Tagged {
   readonly kind: 'audio';
+  /** The clips as WAV files, each with its label. */
   readonly clips: readonly { readonly audio: Uint8Array; readonly label: string }[];
 }
 /** Texts, written by `text`. */
@@ -62,6 +73,7 @@ export interface TextEvent extends Tagged {
   readonly kind: 'text';
   /** In row-major order. */
   readonly texts: readonly string[];
+  /** The shape of the texts as a tensor. */
   readonly shape: readonly number[];
 }
 /** A tensor of no known plugin. */
@@ -69,6 +81,7 @@ export interface TensorEvent extends Tagged {
   readonly kind: 'tensor';
   /** Empty where none is named. */
   readonly pluginName: string;
+  /** What the plugin says of the tensor, in a form of its own. */
   readonly pluginContent: Uint8Array;
   /** Null for a dtype that no array holds, such as complex numbers. */
   readonly value: TensorValue | null;
@@ -94,24 +107,31 @@ export interface KerasModelEvent extends Tagged {
 /** The hyperparameters of a run, written by `hparams`. */
 export interface HParamsEvent extends Tagged {
   readonly kind: 'hparams';
+  /** Runs of one name are shown as one trial. */
   readonly groupName: string;
+  /** When the run began, in seconds since 1970. */
   readonly startTimeSecs: number;
+  /** The hyperparameters by their names. */
   readonly values: Readonly<Record<string, HParamValue | null>>;
 }
 /** What a search tries, written by `hparamsConfig`. */
 export interface HParamsConfigEvent extends Tagged {
   readonly kind: 'hparamsConfig';
+  /** The hyperparameters that the search tries, and the metrics that it looks at. */
   readonly experiment: tensorflow.Experiment;
 }
 /** How a run ended, written by `hparamsEnd`. */
 export interface HParamsEndEvent extends Tagged {
   readonly kind: 'hparamsEnd';
+  /** How the run ended. */
   readonly status: 'unknown' | 'success' | 'failure' | 'running';
+  /** When it ended, in seconds since 1970. */
   readonly endTimeSecs: number;
 }
 /** Everything else: the version of the file, logs of sessions, metadata of runs, meta graphs. */
 export interface OtherEvent extends Common {
   readonly kind: 'other';
+  /** The event as it is in the file. */
   readonly event: tensorflow.Event;
 }
 

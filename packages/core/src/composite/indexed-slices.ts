@@ -119,6 +119,7 @@ export class IndexedSlices extends CompositeTensor {
     return new IndexedSlices(new Unchecked([values, indices, denseShape], sizes) as never);
   }
 
+  /** Of the values. */
   get dtype(): DType {
     return this.values.dtype;
   }
@@ -126,6 +127,7 @@ export class IndexedSlices extends CompositeTensor {
   get shape(): Shape {
     return toShape(this.#known());
   }
+  /** How many axes the whole tensor has. */
   get rank(): number {
     return this.values.rank;
   }
@@ -133,6 +135,7 @@ export class IndexedSlices extends CompositeTensor {
   get size(): number {
     return this.shape.reduce((product, n) => product * n, 1);
   }
+  /** Where the values lie. */
   get device(): string {
     return this.values.device;
   }
@@ -160,18 +163,23 @@ export class IndexedSlices extends CompositeTensor {
     return this.like(fn(this.values), this.indices);
   }
 
+  /** The elements of the whole tensor as a typed array. */
   data(): ReturnType<Tensor['data']> {
     return this.toTensor().data();
   }
+  /** The elements of the whole tensor with their shape and dtype. */
   ndarray(): HostArray {
     return this.toTensor().ndarray();
   }
+  /** The whole tensor as nested arrays. */
   array<T extends NestedArray<Scalar> = NestedArray<Scalar>>(): T {
     return this.toTensor().array<T>();
   }
+  /** The only element of a tensor of size 1. */
   item(): number {
     return this.toTensor().item();
   }
+  /** The whole tensor. */
   read(): ReturnType<Tensor['read']> {
     return this.toTensor().read();
   }
@@ -182,9 +190,11 @@ export class IndexedSlices extends CompositeTensor {
   [Symbol.dispose](): void {
     this.dispose();
   }
+  /** Whether its memory was freed by hand. */
   get isDisposed(): boolean {
     return this.values.isDisposed;
   }
+  /** The whole tensor as nested arrays, for `JSON.stringify`. */
   toJSON(): unknown {
     return this.toTensor().toJSON();
   }

@@ -95,9 +95,13 @@ interface StaticArguments {
  * @throws InvalidArgumentError for a key with two values
  */
 export class StaticHashTable implements Trackable {
+  /** Of the table in graphs. */
   readonly name: string;
+  /** The dtype of the keys. */
   readonly keyDtype: DType;
+  /** The dtype of the values. */
   readonly valueDtype: DType;
+  /** What keys give that are not there. */
   readonly defaultValue: Tensor;
   /** @internal */
   readonly tableResource: TableResource;
@@ -188,8 +192,11 @@ interface VocabularyArguments {
  * @throws InvalidArgumentError for values other than int64, and no buckets
  */
 export class StaticVocabularyTable implements Trackable {
+  /** Of the table in graphs. */
   readonly name: string;
+  /** The dtype of the keys. */
   readonly keyDtype: DType;
+  /** The dtype of the values. */
   readonly valueDtype: 'int64' = 'int64';
   /** @internal Null where there are buckets alone. */
   readonly tableResource: TableResource | null;
@@ -300,9 +307,13 @@ interface MutableArguments {
  *     table.insert(tf.constant(['a']), tf.constant([1n]));
  */
 export class MutableHashTable implements Trackable {
+  /** Of the table in graphs. */
   readonly name: string;
+  /** The dtype of the keys. */
   readonly keyDtype: DType;
+  /** The dtype of the values. */
   readonly valueDtype: DType;
+  /** What keys give that are not there. */
   readonly defaultValue: Tensor;
   /** @internal */
   tableResource: TableResource;

@@ -135,6 +135,7 @@ const NOT_ITERABLE: string =
 export class Tensor<D extends DType = OpenDType> {
   /** Another one for each tensor of the process. */
   readonly id: number;
+  /** The kind of its elements. */
   readonly dtype: IsOpen<D> extends true ? DType : D;
   /** The sizes of the dimensions; `[]` of a scalar. */
   readonly shape: Shape;
@@ -293,6 +294,7 @@ export class Tensor<D extends DType = OpenDType> {
       ? (undefined as never)
       : (iterateRows as () => IterableIterator<Tensor<D>>);
   }
+  /** The values as nested arrays, for `JSON.stringify`. */
   toJSON(): NestedArray<Scalar> {
     checkNested(this.shape);
     return nest(

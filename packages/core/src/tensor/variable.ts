@@ -151,9 +151,11 @@ let nextVariable = 1;
 export class Variable extends VariableBase {
   /** Another one for each variable of the process. */
   readonly id: number;
+  /** The name that it was given, or one of its own: part of its name in graphs and files. */
   readonly name: string;
   /** Keras's path: the name behind those of all layers around. `name` for a variable that no layer, metric or optimizer made. */
   readonly path: string;
+  /** Of its values, which does not change. */
   override readonly dtype: DType;
   /** That of the value now. It never changes, unless the option `shape` leaves sizes open; in a traced function, these are not known then. */
   override readonly shape: Shape;
@@ -241,9 +243,11 @@ export class Variable extends VariableBase {
   get size(): number {
     return this.#now().size;
   }
+  /** How many axes it has. */
   get rank(): number {
     return this.shape.length;
   }
+  /** Where its value lies: `/job:localhost/replica:0/task:0/device:CPU:0`. */
   get device(): string {
     return this.#value.device;
   }

@@ -48,8 +48,11 @@ interface FixedLen {
 
 /** A feature with as many values in every example: a tensor of `shape`. With uint8, one byte string of so many bytes. */
 export class FixedLenFeature {
+  /** Of the value of one example. */
   readonly shape: readonly number[];
+  /** Of the value: float32, int64 or string. */
   readonly dtype: FeatureDType;
+  /** What examples have that lack the feature; without one they are errors. */
   readonly defaultValue: FeatureDefault | undefined;
 
   /** @param defaultValue one value, or as many as the shape has; without one, the feature is required. */
@@ -71,7 +74,9 @@ export class FixedLenFeature {
  * `defaultValue` (0, or an empty text), as `tf.sparse.to_dense` does with what TensorFlow reads.
  */
 export class VarLenFeature {
+  /** Of the values: float32, int64 or string. */
   readonly dtype: FeatureDType;
+  /** TensorFlow's value of missing elements, which such a feature has none of. */
   readonly defaultValue: number | bigint | string | undefined;
 
   constructor(...args: Arguments<[dtype: FeatureDType], ['dtype'], Pick<VarLen, 'defaultValue'>>) {
@@ -83,9 +88,13 @@ export class VarLenFeature {
 
 /** A feature that holds any number of tensors of `shape`: [n, ...shape]. Batches are padded as with {@link VarLenFeature}. */
 export class FixedLenSequenceFeature {
+  /** Of one step. */
   readonly shape: readonly number[];
+  /** Of the values: float32, int64 or string. */
   readonly dtype: FeatureDType;
+  /** Whether examples may lack the feature: they have no steps then. */
   readonly allowMissing: boolean;
+  /** What fills up sequences that are shorter than others of the batch. */
   readonly defaultValue: number | bigint | string | undefined;
 
   /** @param allowMissing whether the feature may be missing, which makes n 0. Default: false. */
@@ -135,10 +144,13 @@ takesArguments<FixedLenSequence>(
 export class SparseFeature {
   /** The features that hold the coordinates, one for each axis. */
   readonly indexKey: readonly string[];
+  /** The feature that holds the values. */
   readonly valueKey: string;
+  /** Of the values: float32, int64 or string. */
   readonly dtype: FeatureDType;
   /** The shape of the sparse tensor. */
   readonly size: readonly number[];
+  /** Whether places are in order already, so that they need not be sorted. */
   readonly alreadySorted: boolean;
 
   /**

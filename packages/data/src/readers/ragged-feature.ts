@@ -78,10 +78,15 @@ export class RaggedFeature {
   static readonly ValueRowIds: typeof ValueRowIds = ValueRowIds;
   static readonly UniformRowLength: typeof UniformRowLength = UniformRowLength;
 
+  /** Of the values: float32, int64 or string. */
   readonly dtype: FeatureDType;
+  /** The feature that holds the values; its own name unless given. */
   readonly valueKey: string | undefined;
+  /** How the values are divided into rows, the outermost division first. */
   readonly partitions: readonly FeaturePartition[];
+  /** The dtype of the splits. */
   readonly rowSplitsDtype: 'int32' | 'int64';
+  /** TensorFlow's check of the partitions, which is always made here. */
   readonly validate: boolean;
 
   /**

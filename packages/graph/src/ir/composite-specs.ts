@@ -78,9 +78,13 @@ interface RaggedOptions {
  * @param raggedRank how many dimensions are ragged: all but the first unless given. 0 is for rows in `fnOutputSignature` of `tf.mapFn`: a tensor.
  */
 export class RaggedTensorSpec extends CompositeSpec {
+  /** Null for sizes that may be any; null as a whole for any shape. */
   readonly shape: PartialShape | null;
+  /** Of the values. */
   readonly dtype: DType;
+  /** How many dimensions are ragged. */
   readonly raggedRank: number;
+  /** The dtype of the splits. */
   readonly rowSplitsDtype: 'int32' | 'int64';
 
   constructor(
@@ -167,7 +171,9 @@ interface SparseOptions {
 
 /** What an argument of a traced function may be: a sparse tensor. `new tf.SparseTensorSpec([null, 100], 'float32')`. */
 export class SparseTensorSpec extends CompositeSpec {
+  /** Null for sizes that may be any; null as a whole for any shape. */
   readonly shape: PartialShape | null;
+  /** Of the values. */
   readonly dtype: DType;
 
   constructor(...args: Arguments<[shape?: PartialShape | null, dtype?: DType], ['shape', 'dtype']>) {
@@ -212,8 +218,11 @@ export class SparseTensorSpec extends CompositeSpec {
 
 /** What an argument of a traced function may be: some rows of a tensor. `new tf.IndexedSlicesSpec([1000, 64], 'float32')`. */
 export class IndexedSlicesSpec extends CompositeSpec {
+  /** Null for sizes that may be any; null as a whole for any shape. */
   readonly shape: PartialShape | null;
+  /** Of the values. */
   readonly dtype: DType;
+  /** The dtype of the indices. */
   readonly indicesDtype: 'int32' | 'int64';
 
   constructor(

@@ -21,7 +21,9 @@ const OP = 'TensorSpec';
 export class TensorSpec {
   /** null for any shape. */
   readonly shape: PartialShape | null;
+  /** Of the tensor. */
   readonly dtype: DType;
+  /** What an argument is called in a signature. */
   readonly name: string | undefined;
 
   /** @throws InvalidArgumentError for what is no shape, dtype or name. */
@@ -66,6 +68,7 @@ export class TensorSpec {
     return commonSupertype<TensorSpec>(this, others, 'TensorSpec.mostSpecificCommonSupertype');
   }
 
+  /** As TensorFlow prints it. */
   toString(): string {
     const name = this.name === undefined ? '' : `, name='${this.name}'`;
     return `TensorSpec(shape=${this.shape === null ? 'any' : showShape(this.shape)}, dtype=${this.dtype}${name})`;

@@ -13,9 +13,11 @@ export interface PredictLogs {
 
 /** What a training run is about to do. */
 export interface FitParams {
+  /** How many epochs were asked for. */
   readonly epochs: number;
   /** Batches in an epoch; undefined while it is not known. */
   steps: number | undefined;
+  /** What `fit` shows: 0 nothing, 1 a progress bar, 2 a line for each epoch. */
   readonly verbose: 0 | 1 | 2;
   /** The epoch that comes first; `onTrainBegin` may change it. */
   initialEpoch?: number;
@@ -29,7 +31,9 @@ const batchEnds = {
 
 /** Something that follows training: override what is needed. Methods may be asynchronous; training waits. */
 export class Callback {
+  /** The model that is trained, evaluated or asked; set before the first method is called. */
   model!: Model;
+  /** What was asked for: epochs, steps and what is shown. */
   params!: FitParams;
 
   constructor(...args: []) {
@@ -66,14 +70,19 @@ export class Callback {
   /** @internal Ends what would go on when training is cut short by an error. */
   close(): void {}
 
+  /** Called when `fit` begins. */
   onTrainBegin(_logs?: Logs): void | Promise<void> {}
+  /** Called when `fit` ends, with the logs of the last epoch. */
   onTrainEnd(_logs: Logs): void | Promise<void> {}
+  /** Called when an epoch begins; the first is 0. */
   onEpochBegin(_epoch: number): void | Promise<void> {}
   /** `epoch` counts from 0; `logs` has the epoch's means, `val_…` included. */
   onEpochEnd(_epoch: number, _logs: Logs): void | Promise<void> {}
+  /** Called before a batch is trained on; the first of an epoch is 0. */
   onTrainBatchBegin(batch: number): void | Promise<void> {
     return this.onBatchBegin(batch);
   }
+  /** Called after a batch was trained on, with the means over the epoch so far. */
   onTrainBatchEnd(batch: number, logs: Logs): void | Promise<void> {
     return this.onBatchEnd(batch, logs);
   }
@@ -84,13 +93,20 @@ export class Callback {
 
   /** Around `evaluate`, and around the validation of an epoch. */
   onTestBegin(): void | Promise<void> {}
+  /** Called when an evaluation ends, that of validation data in `fit` too. */
   onTestEnd(_logs: Logs): void | Promise<void> {}
+  /** Called before a batch is evaluated. */
   onTestBatchBegin(_batch: number): void | Promise<void> {}
+  /** Called after a batch was evaluated, with the means so far. */
   onTestBatchEnd(_batch: number, _logs: Logs): void | Promise<void> {}
 
+  /** Called when `predict` begins. */
   onPredictBegin(): void | Promise<void> {}
+  /** Called when `predict` ends. */
   onPredictEnd(_logs: Logs): void | Promise<void> {}
+  /** Called before a batch is asked for its outputs. */
   onPredictBatchBegin(_batch: number): void | Promise<void> {}
+  /** Called after a batch was asked, with its outputs. */
   onPredictBatchEnd(_batch: number, _logs: PredictLogs): void | Promise<void> {}
 }
 

@@ -212,12 +212,15 @@ abstract class Scaled extends Seeded {
   /** The axes whose sizes, multiplied, count the outputs. */
   declare readonly outputAxes: readonly number[] | null;
 
+  /** The variance is `scale / n`. */
   get scale(): number {
     return 1;
   }
+  /** What n counts: the inputs of a unit (`fanIn`), its outputs (`fanOut`), or the mean of both (`fanAvg`). */
   get mode(): Mode {
     return 'fanIn';
   }
+  /** Normal without what is beyond two deviations (`truncatedNormal`), normal, or uniform. */
   get distribution(): Distribution {
     return 'truncatedNormal';
   }

@@ -128,9 +128,13 @@ export const issubdtype: NamedFunction<[arg1: DType, arg2: string], ['arg1', 'ar
 
 /** What is known of the integers of a dtype. */
 export interface IntegerInfo {
+  /** Which integers this is about. */
   readonly dtype: DType;
+  /** How many bits one takes. */
   readonly bits: number;
+  /** The smallest one. */
   readonly min: number | bigint;
+  /** The largest one. */
   readonly max: number | bigint;
 }
 /** The range of the integers of a dtype. */
@@ -148,9 +152,13 @@ export const iinfo: NamedFunction<[intType: DType], ['intType'], unknown, Intege
 
 /** What is known of the floats of a dtype. */
 export interface FloatInfo {
+  /** Which numbers this is about. */
   readonly dtype: DType;
+  /** How many bits one takes. */
   readonly bits: number;
+  /** The smallest one, far below 0. */
   readonly min: number;
+  /** The largest one. */
   readonly max: number;
   /** The distance from 1 to the next number. */
   readonly eps: number;

@@ -70,8 +70,11 @@ export class AUC extends Metric {
   readonly numLabels: number | null;
   /** [thresholds], with `multiLabel` [thresholds, labels]; made at the first update where nothing tells how many labels there are. */
   truePositives!: Variable;
+  /** As `truePositives`, of negatives that were taken for positives. */
   falsePositives!: Variable;
+  /** As `truePositives`, of negatives that were found. */
   trueNegatives!: Variable;
+  /** As `truePositives`, of positives that were missed. */
   falseNegatives!: Variable;
   readonly #given: readonly number[] | null;
 

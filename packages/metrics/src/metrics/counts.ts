@@ -24,6 +24,7 @@ type CountArguments = [thresholds?: number | readonly number[] | null | CountOpt
 abstract class ConditionCount extends Metric {
   /** Predictions above it are positive; several give one count each. */
   readonly thresholds: readonly number[];
+  /** The count for each threshold. */
   readonly accumulator: Variable;
   readonly #given: number | readonly number[] | null;
   readonly #which: keyof Counts;
@@ -104,9 +105,13 @@ abstract class Constrained extends Metric {
   declare readonly classId: number | null;
   /** Predictions above it are positive; several give one count each. */
   readonly thresholds: readonly number[];
+  /** For each threshold, how many positives were found. */
   readonly truePositives: Variable;
+  /** For each threshold, how many negatives were taken for positives. */
   readonly falsePositives: Variable;
+  /** For each threshold, how many negatives were found. */
   readonly trueNegatives: Variable;
+  /** For each threshold, how many positives were missed. */
   readonly falseNegatives: Variable;
 
   constructor(options: ConstrainedOptions) {

@@ -22,6 +22,7 @@ abstract class Thresholded extends Metric {
   declare readonly topK: number | null;
   /** Looks at one class of predictions `[n, classes]`. */
   declare readonly classId: number | null;
+  /** For each threshold, how many positives were found. */
   readonly truePositives: Variable;
   readonly #given: number | readonly number[] | null;
 
@@ -58,6 +59,7 @@ abstract class Thresholded extends Metric {
 
 /** The part of positive predictions that is right: truePositives / (truePositives + falsePositives). */
 export class Precision extends Thresholded {
+  /** For each threshold, how many negatives were taken for positives. */
   readonly falsePositives: Variable;
   constructor(
     ...args: [thresholds?: number | readonly number[] | null | PrecisionOptions, options?: PrecisionOptions]
@@ -77,6 +79,7 @@ export class Precision extends Thresholded {
 
 /** The part of positive targets that is found: truePositives / (truePositives + falseNegatives). */
 export class Recall extends Thresholded {
+  /** For each threshold, how many positives were missed. */
   readonly falseNegatives: Variable;
   constructor(
     ...args: [thresholds?: number | readonly number[] | null | PrecisionOptions, options?: PrecisionOptions]

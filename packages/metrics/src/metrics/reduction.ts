@@ -46,7 +46,9 @@ type ValuesArguments = Arguments<
 
 /** @internal A running mean. */
 export abstract class Average extends Metric {
+  /** The sum of the values so far, each times its weight. */
   readonly total: Variable;
+  /** The sum of the weights so far, by which the total is divided. */
   readonly count: Variable;
 
   constructor(options: MetricOptions) {
@@ -86,6 +88,7 @@ export class Mean extends Average {
 
 /** The sum of all values, times `sampleWeight`. */
 export class Sum extends Metric {
+  /** The sum of the values so far, each times its weight. */
   readonly total: Variable;
 
   constructor(...args: [name?: string | null | MetricOptions, options?: MetricOptions]) {
@@ -113,7 +116,9 @@ export type MetricFunction<O = object> = (yTrue: Tensor, yPred: Tensor, options:
  * `new MeanMetricWrapper(fn, { name: 'error', power: 2 })`.
  */
 export class MeanMetricWrapper<O extends object = object> extends Average {
+  /** Gives the values of the examples, of targets and predictions. */
   readonly fn: MetricFunction<O>;
+  /** The options that the function is called with. */
   readonly fnOptions: O;
 
   constructor(

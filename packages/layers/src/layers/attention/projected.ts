@@ -206,16 +206,20 @@ function shapesGiven(query: Shapes, value?: PartialShape | null, key?: PartialSh
 
 /** Query, key and value are projected to heads [batch, time, heads, n], and what attention makes of them is projected back. */
 export abstract class ProjectedAttention extends Layer {
+  /** Share of the attention weights that training puts to 0. */
   declare readonly dropout: number;
   /** Whether a bias is added to the result. */
   declare readonly useBias: boolean;
+  /** Makes what is dropped the same in each run of the program. */
   declare readonly seed: number | null;
   /** @internal */
   declare readonly activityRegularizer: RegularizerFunction | null;
   // Declared only: weights are in the order in which `build` makes them.
   /** [n, heads, size of a head] */
   declare query: Projection;
+  /** Makes keys of the inputs. */
   declare key: Projection;
+  /** Makes values of the inputs. */
   declare value: Projection;
   /** [heads, size of a head, ...outputShape] */
   declare attentionOutput: Projection;

@@ -82,6 +82,7 @@ export class Dense extends AdaptedLayer {
   bias: Variable | null = null;
   /** After `enableLora`: [n, rank] and [rank, units]. */
   declare readonly loraKernelA?: Variable;
+  /** After `enableLora`: the other matrix, [rank, units]. */
   declare readonly loraKernelB?: Variable;
   /** [units], by which the integers are divided; of int4 with groups [groups, units], of gptq and awq [units, groups], by which they are multiplied. */
   declare readonly kernelScale?: Variable;
@@ -93,9 +94,13 @@ export class Dense extends AdaptedLayer {
   declare readonly awqScales?: Variable;
   /** Of float8: the scale of the inputs and their largest magnitudes in the last steps, the same of the kernel, and of the gradient of the outputs. */
   declare readonly inputsScale?: Variable;
+  /** Of float8: the largest magnitudes of the inputs in the last steps. */
   declare readonly inputsAmaxHistory?: Variable;
+  /** Of float8: the largest magnitudes of the kernel in the last steps. */
   declare readonly kernelAmaxHistory?: Variable;
+  /** Of float8: the scale of the gradient of the outputs. */
   declare readonly outputsGradScale?: Variable;
+  /** Of float8: the largest magnitudes of the gradient of the outputs in the last steps. */
   declare readonly outputsGradAmaxHistory?: Variable;
 
   constructor(...args: [units: number | DenseArguments, options?: DenseOptions]) {

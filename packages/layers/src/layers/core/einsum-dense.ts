@@ -123,6 +123,7 @@ export class EinsumDense extends AdaptedLayer {
   declare readonly kernelConstraint: ConstraintFunction | null;
   /** After `enableLora`: the kernel's shape with rank as the last size, and [rank, last]. */
   declare readonly loraKernelA?: Variable;
+  /** After `enableLora`: the other of both matrices. */
   declare readonly loraKernelB?: Variable;
   /**
    * By which the integers are divided: of the result's rank, with sizes of 1 where it does not differ; of int4 [columns], or with groups [groups,
@@ -137,12 +138,17 @@ export class EinsumDense extends AdaptedLayer {
   declare readonly awqScales?: Variable;
   /** Of float8: the scale of the inputs and their largest magnitudes in the last steps, the same of the kernel, and of the gradient of the outputs. */
   declare readonly inputsScale?: Variable;
+  /** Of float8: the largest magnitudes of the inputs in the last steps. */
   declare readonly inputsAmaxHistory?: Variable;
+  /** Of float8: the largest magnitudes of the kernel in the last steps. */
   declare readonly kernelAmaxHistory?: Variable;
+  /** Of float8: the scale of the gradient of the outputs. */
   declare readonly outputsGradScale?: Variable;
+  /** Of float8: the largest magnitudes of the gradient of the outputs in the last steps. */
   declare readonly outputsGradAmaxHistory?: Variable;
   /** Of int8 the integers, of int4, gptq and awq a matrix of them. After `enableLora` the sum of both, which cannot be assigned to. */
   kernel!: Variable;
+  /** Along `biasAxes`, or null without one. */
   bias: Variable | null = null;
   readonly #letters: Letters;
 

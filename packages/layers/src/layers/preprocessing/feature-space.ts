@@ -78,9 +78,11 @@ const written = (name: string, config: Config): SerializedObject =>
 
 /** A column of a table: its dtype, the layer that it goes through, and what it becomes. */
 export class Feature {
+  /** What the column holds. */
   readonly dtype: DType;
   /** The layer that the column goes through. */
   readonly preprocessor: Layer;
+  /** What it becomes: `float` or `int`, as the layer gives it, or `oneHot`. */
   readonly outputMode: FeatureMode;
 
   constructor(dtype: DType, preprocessor: Layer, outputMode: AnyFeatureMode) {
@@ -107,7 +109,9 @@ export class Feature {
 export class Cross {
   /** Two or more names of features. */
   readonly featureNames: readonly string[];
+  /** How many bins their values together fall into. */
   readonly crossingDim: number;
+  /** `oneHot`, or `int`: the number of the bin. */
   readonly outputMode: 'int' | 'oneHot';
 
   constructor(featureNames: readonly string[], crossingDim: number, outputMode: AnyFeatureMode = 'oneHot') {
@@ -120,6 +124,7 @@ export class Cross {
     this.featureNames = [...featureNames];
     this.crossingDim = crossingDim;
   }
+  /** The names of the features with `_X_` between them. */
   get name(): string {
     return this.featureNames.join('_X_');
   }

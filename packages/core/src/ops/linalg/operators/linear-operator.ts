@@ -62,6 +62,7 @@ export function hintsOf<O extends LinearOperatorHints>(
 
 /** A linear map of vectors, or a batch of them: `matmul`, `solve`, determinants and more, without the matrix where it has a form. */
 export abstract class LinearOperator extends Module {
+  /** Of the matrices. */
   readonly dtype: DType;
   /** Whether it has an inverse. */
   readonly isNonSingular: boolean | null;
@@ -117,6 +118,7 @@ export abstract class LinearOperator extends Module {
   get shape(): Shape {
     return toShape(this.dims);
   }
+  /** How many matrices there are, along each axis of the batch. */
   get batchShape(): Shape {
     return toShape(this.dims.slice(0, -2));
   }
@@ -128,6 +130,7 @@ export abstract class LinearOperator extends Module {
   get rangeDimension(): Dim {
     return this.dims[this.dims.length - 2];
   }
+  /** How many axes the matrices have as a tensor. */
   get tensorRank(): number {
     return this.dims.length;
   }
@@ -139,15 +142,19 @@ export abstract class LinearOperator extends Module {
   shapeTensor(): Tensor {
     return shapeOf(this.toDense());
   }
+  /** `batchShape` as a tensor. */
   batchShapeTensor(): Tensor {
     return this.shapeTensor().at(':-2');
   }
+  /** `domainDimension` as a tensor. */
   domainDimensionTensor(): Tensor {
     return this.shapeTensor().at(-1);
   }
+  /** `rangeDimension` as a tensor. */
   rangeDimensionTensor(): Tensor {
     return this.shapeTensor().at(-2);
   }
+  /** `tensorRank` as a tensor. */
   tensorRankTensor(): Tensor {
     return constant(this.tensorRank, 'int32');
   }
@@ -273,6 +280,7 @@ export abstract class LinearOperator extends Module {
       );
     return this._cholesky();
   }
+  /** The determinant of each matrix. */
   determinant(): Tensor {
     this.#checkSquare('determinant');
     return this._determinant();
@@ -286,6 +294,7 @@ export abstract class LinearOperator extends Module {
   diagPart(): Tensor {
     return this._diagPart();
   }
+  /** The sum of the diagonal of each matrix. */
   trace(): Tensor {
     return this._trace();
   }
@@ -411,6 +420,7 @@ export const ratioOf = (sizes: Tensor): Tensor => sizes.max(-1).div(sizes.min(-1
 
 /** An operator of full matrices [..., m, n]. */
 export class LinearOperatorFullMatrix extends LinearOperator {
+  /** The matrices [..., m, n]. */
   readonly matrix: Tensor;
 
   constructor(matrix: TensorLike, options?: LinearOperatorHints) {
@@ -433,6 +443,7 @@ function squareOf(rows: Dim, columns: Dim): { readonly isSquare?: boolean } {
 
 /** An operator of lower triangular matrices [..., n, n]; what is above the diagonal does not count. */
 export class LinearOperatorLowerTriangular extends LinearOperator {
+  /** The matrices [..., n, n], of which what is above the diagonal is not read. */
   readonly tril: Tensor;
 
   constructor(tril: TensorLike, options?: LinearOperatorHints) {
@@ -466,6 +477,7 @@ export class LinearOperatorLowerTriangular extends LinearOperator {
 
 /** The product of operators, the last of which is applied first. */
 export class LinearOperatorComposition extends LinearOperator {
+  /** The factors; the last one is applied first. */
   readonly operators: readonly LinearOperator[];
 
   constructor(operators: readonly LinearOperator[], options?: LinearOperatorHints) {
@@ -518,6 +530,7 @@ export class LinearOperatorComposition extends LinearOperator {
 
 /** The adjoint of another operator. */
 export class LinearOperatorAdjoint extends LinearOperator {
+  /** The operator whose adjoint this is. */
   readonly operator: LinearOperator;
 
   constructor(operator: LinearOperator, options?: LinearOperatorHints) {
@@ -568,6 +581,7 @@ const sameHints = (o: LinearOperator): LinearOperatorHints =>
 
 /** The inverse of another operator. */
 export class LinearOperatorInversion extends LinearOperator {
+  /** The operator whose inverse this is. */
   readonly operator: LinearOperator;
 
   constructor(operator: LinearOperator, options?: LinearOperatorHints) {
