@@ -137,9 +137,10 @@ const forTests = [
 ];
 const apps = {
   consumers: ['testing'],
-  site: ['testing'],
+  // The editor of its pages is the playground's.
+  site: ['playground', 'testing'],
   examples: ['eagre'],
-  playground: ['eagre', 'backend-wasm', 'backend-webgpu'],
+  playground: ['eagre', 'autograph', 'backend-wasm', 'backend-webgpu'],
   bench: Object.keys(permitted),
 };
 

@@ -48,6 +48,27 @@ function highlightOnce(md) {
   };
 }
 
+/** What GitHub calls the place of a heading. */
+const slugify = (text) =>
+  text
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '')
+    .replaceAll(' ', '-');
+
+/** Adds a button to the programs that run in their page. */
+function runButtons(md) {
+  const { fence } = md.renderer.rules;
+  md.renderer.rules.fence = (tokens, at, ...rest) => {
+    const html = fence(tokens, at, ...rest);
+    if (!/ run$/.test(tokens[at].info.trim()) || !md.options.highlight) return html;
+    return html.replace(
+      /<\/div>\s*$/,
+      '<div class="runs"><button type="button" class="run">Run</button></div></div>',
+    );
+  };
+}
+
 /** A page as search reads it: without colours, which take most of the time. Lists of names are left out: they have every name, and say nothing about it. */
 function plainPage(source, env, md) {
   if (/^guide\/(benchmarks\/|.*-parity|.*-members|.*-ops)/.test(env.relativePath)) return '';
@@ -72,7 +93,19 @@ export default {
   metaChunk: true,
   lastUpdated: false,
   head: [['link', { rel: 'icon', href: 'data:,' }]],
-  markdown: { languageAlias: { console: 'sh' }, config: highlightOnce },
+  // Copies of guides for models, as they are.
+  srcExclude: ['public/**'],
+  markdown: {
+    // Their colours can be read by all.
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    // Links in guides lead to these places on GitHub, too.
+    anchor: { slugify },
+    languageAlias: { console: 'sh' },
+    config(md) {
+      highlightOnce(md);
+      runButtons(md);
+    },
+  },
   themeConfig: {
     search: {
       provider: 'local',
@@ -95,6 +128,7 @@ export default {
       { text: 'From TensorFlow', link: '/guide/from-tensorflow' },
       { text: 'Examples', link: '/guide/examples' },
       { text: 'API', link: '/api/' },
+      { text: 'Playground', link: '/playground' },
     ],
     outline: [2, 3],
     sidebar: {

@@ -127,7 +127,7 @@ const anchorOf = (name) => `tf-${name.replace(/[^A-Za-z0-9]+/g, '-')}`;
 function namespacePage(one, path, context) {
   const groups = { namespaces: [], classes: [], functions: [], others: [], elsewhere: [] };
   for (const child of one.children ?? []) {
-    if (isType(child)) continue;
+    if (isType(child) || isType(child.tryGetTargetReflectionDeep?.() ?? child)) continue;
     if (child.kind === Namespace) groups.namespaces.push(child);
     else if (child.kind === Class) groups.classes.push(child);
     else if (child.kind === Reference) groups.elsewhere.push(child);
@@ -137,7 +137,7 @@ function namespacePage(one, path, context) {
   const lines = [
     `# ${titleOf(path)}`,
     '',
-    textOf(one.comment, context),
+    blocksOf(one.comment, context),
     '',
     ...elsewhere(one, path, context),
   ];
@@ -190,7 +190,7 @@ function symbol(child, path, context) {
         : [`${name}: ${typeText(child.type)}`],
     ),
     '',
-    textOf(comment, context),
+    blocksOf(comment, context),
     '',
     ...parameters(comment, context),
     ...signatures.flatMap(({ options }) => optionTable(options, context)),
@@ -308,12 +308,23 @@ function textOf(comment, context) {
   return comment === undefined ? '' : said(comment.summary, context).trim();
 }
 
+/** The same for a page by itself: its programs, which are indented in docstrings, are those of guides. */
+function blocksOf(comment, context) {
+  return textOf(comment, context).replace(
+    /(^|\n\n)((?: {4}.*|\n(?= {4}))(?:\n(?: {4}.*|(?=\n+ {4})))*)/g,
+    (_, before, program) => `${before}\`\`\`ts\n${program.replace(/^ {4}/gm, '')}\n\`\`\``,
+  );
+}
+
 function said(parts, { places }) {
   const text = parts
     .map((part) => {
       if (part.kind !== 'inline-tag') return part.text;
-      const at = typeof part.target === 'object' ? places.get(part.target) : undefined;
-      return at === undefined ? `\`${part.text}\`` : `[${part.text}](${linkOf(at, part.target)})`;
+      const target = typeof part.target === 'object' ? part.target : undefined;
+      const at = places.get(target);
+      // Types have no place of their own.
+      const isPlace = at !== undefined && !isType(target.tryGetTargetReflectionDeep?.() ?? target);
+      return isPlace ? `[${part.text}](${linkOf(at, target)})` : `\`${part.text}\``;
     })
     .join('');
   return escaped(text);
@@ -332,7 +343,7 @@ function classPage(one, path, context) {
   const own = (one.children ?? []).filter(isOwn);
   const methods = own.filter(({ kind }) => kind === ReflectionKind.Method);
   const fields = own.filter(({ kind }) => kind !== ReflectionKind.Method);
-  const lines = [`# ${titleOf(at)}`, '', textOf(one.comment, context), ''];
+  const lines = [`# ${titleOf(at)}`, '', blocksOf(one.comment, context), ''];
   if (maker.length > 0) {
     const made = maker.map((signature) => {
       // A tuple of arguments is what they are.
@@ -352,7 +363,7 @@ function classPage(one, path, context) {
   }
   lines.push(...parameters(one.comment, context), ...elsewhere(one, at, context));
   const bases = (one.extendedTypes ?? []).filter(
-    (type) => type.type === 'reference' && type.reflection !== undefined,
+    (type) => type.type === 'reference' && type.reflection !== undefined && !isType(type.reflection),
   );
   for (const base of bases) {
     const where = context.places.get(base.reflection);
@@ -378,7 +389,7 @@ function classPage(one, path, context) {
         '',
         ...code(signaturesOf(child).map(({ text }) => `${child.name}${text}`)),
         '',
-        textOf(comment, context),
+        blocksOf(comment, context),
         '',
         ...parameters(comment, context),
       );

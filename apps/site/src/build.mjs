@@ -4,9 +4,11 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { basename, dirname, join } from 'node:path';
 import { argv } from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { bundleEditor } from '@eagre/playground/editor';
 import { build, createServer } from 'vitepress';
 import { apiPages } from './api.mjs';
-import { examplePage, guidePage, guides } from './guides.mjs';
+import { examplePage, guidePage, guides, marked } from './guides.mjs';
+import { forModels } from './llms.mjs';
 
 const site = fileURLToPath(new URL('..', import.meta.url));
 const root = join(site, '../..');
@@ -20,17 +22,20 @@ function write(name, text) {
 
 async function stage() {
   rmSync(pages, { recursive: true, force: true });
-  write('index.md', readFileSync(join(site, 'index.md'), 'utf8'));
+  for (const name of ['index.md', 'playground.md'])
+    write(name, marked(readFileSync(join(site, name), 'utf8')));
   for (const name of readdirSync(join(root, 'docs'), { recursive: true }).filter((one) =>
     one.endsWith('.md'),
   ))
-    write(join('guide', name), guidePage(root, join('docs', name)));
+    write(join('guide', name), marked(guidePage(root, join('docs', name))));
   cpSync(join(root, 'docs/images'), join(pages, 'guide/images'), { recursive: true });
   for (const name of ['CONTRIBUTING.md', 'CODE_OF_CONDUCT.md', 'SECURITY.md'])
     write(join('project', name.toLowerCase().replaceAll('_', '-')), guidePage(root, name));
   const examples = readdirSync(join(root, 'apps/examples/src')).filter((name) => /^\d\d-.*\.ts$/.test(name));
   for (const name of examples)
     write(join('examples', `${basename(name, '.ts')}.md`), examplePage(root, name));
+  for (const [name, text] of forModels(root)) write(join('public', name), text);
+  await bundleEditor(join(pages, 'public/play'));
   const { files, sidebars, counts } = await apiPages(root);
   for (const [name, text] of files) write(join('api', name), text);
   write(

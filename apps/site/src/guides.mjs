@@ -15,6 +15,41 @@ export function guides(root) {
   }));
 }
 
+/** What a page has not: files, processes, elements in a worker; and what the converter of pages cannot read. */
+const elsewhere = [
+  /\b(process|Buffer|require|document|window|fetch|setImmediate|__dirname)\b/,
+  /import\.meta/,
+  /^\s*@\w/m,
+  /\busing \w+ =/,
+  /^\/\/ refused: /m,
+  // What reads or writes files, or waits for other processes.
+  /FromDirectory|createFileWriter|TensorBoard|\.profiler\.|gfile|\.datasets\.|saveSafetensors|savedModel\./,
+  /Checkpoint|MultiWorker|ParameterServer|createServer|\.export\(|ExportArchive|\bsharp\b|\bz\./,
+  /['"`](\.{0,2}\/|[\w./${}-]*\.(keras|h5|csv|jsonl?|txt|png|jpe?g|onnx|npy|npz|tfrecord|safetensors|parquet|bin|gz|js|ts|wav|gif)\b)/,
+];
+
+/** Whether a program of a guide runs in a page as it stands: it needs nothing but Eagre. */
+export function runsInPage(code) {
+  const imported = [...code.matchAll(/\b(?:from|import) ?\(?'([^']+)'/g)].map(([, name]) => name);
+  return (
+    /\btf\./.test(code) &&
+    imported.every((name) => name === 'eagre') &&
+    !elsewhere.some((pattern) => pattern.test(code))
+  );
+}
+
+const BLOCK = /^```(ts|js)\n(.*?)^```$/gms;
+
+/** The programs of a guide that run in its page. */
+export const programsOf = (text) =>
+  [...text.matchAll(BLOCK)].map(([, , code]) => code.trimEnd()).filter(runsInPage);
+
+/** Marks the programs of a page that run there. */
+export const marked = (text) =>
+  text.replace(BLOCK, (block, language, code) =>
+    runsInPage(code) ? block.replace(language, `${language} run`) : block,
+  );
+
 /** A page of a file: links lead to other pages of the site, and what is none stays without a link. */
 export function guidePage(root, file) {
   const text = readFileSync(join(root, file), 'utf8');
@@ -22,7 +57,8 @@ export function guidePage(root, file) {
     if (image || /^([a-z]+:|#)/i.test(target)) return whole;
     const [path, anchor = ''] = target.split(/(?=#)/);
     const page = pageOf(root, relative(root, join(root, dirname(file), path)));
-    return page === undefined ? title : `[${title}](${page}${anchor})`;
+    // The front page has no sections.
+    return page === undefined || (page === '/' && anchor !== '') ? title : `[${title}](${page}${anchor})`;
   });
 }
 

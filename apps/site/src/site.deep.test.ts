@@ -1,6 +1,6 @@
 // The site is built, and looked at in a browser.
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { browserPath } from '@eagre/testing';
@@ -9,8 +9,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const site = fileURLToPath(new URL('..', import.meta.url));
 let said: string;
+let deadLinks: (folder: string) => string[];
+let look: (
+  folder: string,
+  browser: string,
+) => Promise<{ readonly problems: string[]; readonly figures: string }>;
 
-beforeAll(() => {
+beforeAll(async () => {
+  ({ deadLinks, look } = await import(join(site, 'src/check.mjs')));
   // A link that leads nowhere ends it with an error.
   said = execFileSync(process.execPath, [join(site, 'src/build.mjs')], { encoding: 'utf8' });
 });
@@ -29,6 +35,19 @@ test('links to what has no page are left out', () => {
     );
 });
 
+test('all links lead somewhere', () => {
+  expect(deadLinks(join(site, 'dist'))).toEqual([]);
+});
+
+test('language models find the guides', () => {
+  const list = readFileSync(join(site, 'dist/llms.txt'), 'utf8');
+  expect(list).toMatch(/^# Eagre\n\n> TensorFlow 2 /);
+  const links = [...list.matchAll(/^- \[.+?\]\(\/(.+?)\)/gm)].map(([, link]) => link as string);
+  expect(links.length).toBeGreaterThan(40);
+  for (const link of links.filter((one) => !one.endsWith('/')))
+    expect(existsSync(join(site, 'dist', link)), link).toBe(true);
+});
+
 describe.skipIf(browserPath === undefined)('in a browser', () => {
   let server: { readonly address: string; close(): Promise<void> };
   let browser: Browser;
@@ -42,24 +61,10 @@ describe.skipIf(browserPath === undefined)('in a browser', () => {
     await server?.close();
   });
 
-  test.each([
-    '/',
-    '/guide/install',
-    '/guide/from-tensorflow',
-    '/examples/07-custom-training-loop',
-    '/api/',
-    '/api/math/',
-    '/api/layers/Dense.class',
-  ])('%s has nothing to complain about', async (path) => {
-    const page = await browser.newPage();
-    const wrong: string[] = [];
-    page.on('pageerror', (error) => wrong.push(String(error)));
-    page.on('console', (message) => message.type() === 'error' && wrong.push(message.text()));
-    page.on('response', (one) => one.status() >= 400 && wrong.push(`${one.status()} ${one.url()}`));
-    await page.goto(server.address + path, { waitUntil: 'networkidle' });
-    expect(await page.locator('h1').first().textContent()).toMatch(/\w/);
-    expect(wrong).toEqual([]);
-    await page.close();
+  test('pages of each kind have nothing to complain about, and their programs run', async () => {
+    const { problems, figures } = await look(join(site, 'dist'), browserPath as string);
+    console.log(figures);
+    expect(problems).toEqual([]);
   });
 
   test('search finds names of other libraries', async () => {

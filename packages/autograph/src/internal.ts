@@ -1,5 +1,6 @@
 /** What converted code calls. No promise is made to anyone else: names here change without notice. */
 export { conversion, enterConversion, leaveConversion } from '@eagre/graph';
+export { type Parser, useParser } from './analysis/parser.ts';
 export { afterJump, and, block, ifExp, ifStmt, or } from './runtime/choice.ts';
 export { caught, fresh, made, member, own, ownArray, ownKeyed, thrown } from './runtime/frames.ts';
 export { forOf, items, range } from './runtime/iteration.ts';

@@ -203,7 +203,8 @@ export function marksOf(program: Node): Marks {
     } else if (node.type === 'MethodDefinition' && node.value.type === 'FunctionExpression') {
       const fn = node.value;
       if (node.kind === 'constructor') constructors.add(fn);
-      for (const { expression } of node.decorators) {
+      // Parsers of JavaScript alone have no such list.
+      for (const { expression } of node.decorators ?? []) {
         if (expression.type === 'CallExpression' && refuses(expression.arguments)) plain.add(fn);
         else if (isMark(expression, library)) asked.add(fn);
         else if (isOptOut(expression)) plain.add(fn);
