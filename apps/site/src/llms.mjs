@@ -1,7 +1,5 @@
-// Files for language models, as llmstxt.org describes them: a list of the guides, all guides in one file, and each guide as it was written.
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { guides } from './guides.mjs';
+// Files for language models, as llmstxt.org describes them: a list of the guides, all guides in one file, and each guide by itself.
+import { guidePage, guides } from './guides.mjs';
 
 /** What a guide says first, as one line without links. */
 function about(text) {
@@ -15,7 +13,7 @@ function about(text) {
 
 /** @returns the files, by name, with their text */
 export function forModels(root) {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const readme = guidePage(root, 'README.md');
   const [, summary] = /^# Eagre\n\n(.*?)\n\n/s.exec(readme);
   const files = new Map();
   const list = [`# Eagre`, '', `> ${summary.replaceAll('\n', ' ')}`, ''];
@@ -27,7 +25,7 @@ export function forModels(root) {
   for (const { title, items } of guides(root)) {
     list.push(`## ${title}`, '');
     for (const { text, name } of items) {
-      const guide = readFileSync(join(root, 'docs', `${name}.md`), 'utf8');
+      const guide = guidePage(root, `docs/${name}.md`);
       files.set(`guide/${name}.md`, guide);
       full.push(guide);
       const says = about(guide);
