@@ -458,8 +458,6 @@ int jsimd_can_h2v2_merged_upsample(void) { return 0; }
 void jsimd_h2v2_merged_upsample(j_decompress_ptr, JSAMPIMAGE, JDIMENSION, JSAMPARRAY) {}
 int jsimd_can_h2v1_merged_upsample(void) { return 0; }
 void jsimd_h2v1_merged_upsample(j_decompress_ptr, JSAMPIMAGE, JDIMENSION, JSAMPARRAY) {}
-int jsimd_can_huff_encode_one_block(void) { return 0; }
-JOCTET* jsimd_huff_encode_one_block(void*, JOCTET*, JCOEFPTR, int, c_derived_tbl*, c_derived_tbl*) { return nullptr; }
 int jsimd_can_encode_mcu_AC_first_prepare(void) { return 0; }
 void jsimd_encode_mcu_AC_first_prepare(const JCOEF*, const int*, int, int, UJCOEF*, size_t*) {}
 int jsimd_can_encode_mcu_AC_refine_prepare(void) { return 0; }

@@ -69,6 +69,8 @@ inline U8 narrow_unsigned(I16 a, I16 b) { return (U8)_mm_packus_epi16((__m128i)a
 inline I8 narrow(I16 a, I16 b) { return (I8)_mm_packs_epi16((__m128i)a, (__m128i)b); }
 // Numbers of 16 bits that are within a byte.
 inline U8 bytes_of(I16 a, I16 b) { return narrow_unsigned(a, b); }
+// The highest bit of each byte.
+inline uint32_t bits_of(U8 a) { return static_cast<uint32_t>(_mm_movemask_epi8((__m128i)a)); }
 #elif defined(__wasm_simd128__)
 // The upper halves of numbers of 32 bits.
 inline v128_t upper(v128_t a, v128_t b) { return wasm_i16x8_shuffle(a, b, 1, 3, 5, 7, 9, 11, 13, 15); }
@@ -85,6 +87,7 @@ inline I16 narrow(I32 a, I32 b) { return (I16)wasm_i16x8_narrow_i32x4((v128_t)a,
 inline U8 narrow_unsigned(I16 a, I16 b) { return (U8)wasm_u8x16_narrow_i16x8((v128_t)a, (v128_t)b); }
 inline I8 narrow(I16 a, I16 b) { return (I8)wasm_i8x16_narrow_i16x8((v128_t)a, (v128_t)b); }
 inline U8 bytes_of(I16 a, I16 b) { return narrow_unsigned(a, b); }
+inline uint32_t bits_of(U8 a) { return wasm_i8x16_bitmask((v128_t)a); }
 #else
 inline I32x8 wide(I16 a) { return __builtin_convertvector(a, I32x8); }
 inline I16 times_high(I16 a, I16 b) { return __builtin_convertvector((wide(a) * wide(b)) >> 16, I16); }
@@ -112,6 +115,11 @@ inline U8 bytes_of(I16 a, I16 b) {
 }
 inline U8 narrow_unsigned(I16 a, I16 b) { return bytes_of(between(a, all(0), all(255)), between(b, all(0), all(255))); }
 inline I8 narrow(I16 a, I16 b) { return (I8)bytes_of(between(a, all(-128), all(127)), between(b, all(-128), all(127))); }
+inline uint32_t bits_of(U8 a) {
+  // Products bring one bit of each byte into the highest byte.
+  const U64 one = (U64)(a >> 7) * (U64{} + uint64_t{0x0102040810204080}) >> 56;
+  return static_cast<uint32_t>(one[0] | one[1] << 8);
+}
 #endif
 
 }  // namespace eagre::codecs
