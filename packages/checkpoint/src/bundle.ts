@@ -12,7 +12,7 @@ import {
   type TypedArray,
   UnimplementedError,
 } from '@eagre/core';
-import { bytesOf, textOf, viewOf } from '@eagre/core/internal';
+import { bytesIn, textOf, viewOf } from '@eagre/core/internal';
 import { BundleReader, BundleWriter, FormatError, tensorflow, UnsupportedFormatError } from '@eagre/formats';
 import { arrayFormatOf, openArrayFile, writeArrayFile, writeArrayFileAsync } from './array-file.ts';
 import type { Source } from './source.ts';
@@ -125,7 +125,7 @@ function encoded(graph: tensorflow.TrackableObjectGraph): Uint8Array {
 }
 
 function contentOf(value: Tensor): Uint8Array | readonly Uint8Array[] {
-  if (value.dtype === 'string') return value.strings().map(bytesOf);
+  if (value.dtype === 'string') return bytesIn(value);
   const { buffer, byteOffset, byteLength } = viewOf(value);
   return new Uint8Array(buffer, byteOffset, byteLength);
 }

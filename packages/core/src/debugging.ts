@@ -31,14 +31,14 @@ import {
 import { constant } from './tensor/constant.ts';
 import { type TensorLike, toOwnTensor, toTensor } from './tensor/convert.ts';
 import { hasGradient, isFloating, isInteger } from './tensor/dtypes.ts';
-import { aliasTensor, hostValues, Tensor } from './tensor/tensor.ts';
+import { aliasTensor, hostValues, Tensor, textsOf } from './tensor/tensor.ts';
 import { Variable } from './tensor/variable.ts';
 
 type Value = number | bigint | string;
 
 /** The values in place. */
 function elementsOf(x: Tensor): ArrayLike<Value> {
-  return x.dtype === 'string' ? (x.storage.strings ?? []) : (hostValues(x) as ArrayLike<number | bigint>);
+  return x.dtype === 'string' ? textsOf(x) : (hostValues(x) as ArrayLike<number | bigint>);
 }
 
 /** [1, 0, 2] of a place in row-major order. */

@@ -314,6 +314,7 @@ export * from './shapes/shape-env.ts';
 export { checkSize, differs, endsInOne, hostDims, shapesAgree, sizeValue } from './shapes/sizes.ts';
 export { sparseCrosses } from './sparse/cross.ts';
 export { columnOf } from './sparse/sparse-base.ts';
+export { bytesIn, byteTensor } from './tensor/byte-strings.ts';
 export { complexAt, complexText } from './tensor/complex-numbers.ts';
 export { advice, isSharedScalar, toOwnTensor, toTensor } from './tensor/convert.ts';
 export {

@@ -6,6 +6,7 @@ import { EagreError } from '@eagre/backend';
 import { describe, expect, test } from 'vitest';
 import { constant, type RaggedTensor, ragged, strings, Tensor } from './index.ts';
 import { bytesOf, textOf } from './ops/strings/bytes.ts';
+import { byteTensor } from './tensor/byte-strings.ts';
 
 const functions = new Map(Object.entries(strings));
 
@@ -39,8 +40,13 @@ const value = (v: unknown): unknown => {
       : Number(float.replace('inf', 'Infinity'))
     : BigInt(big);
 };
-function decoded(arg: unknown): unknown {
+function decoded(arg: unknown, asBytes: boolean): unknown {
   if (isValues(arg)) {
+    if (asBytes && arg.dtype === 'string')
+      return byteTensor(
+        arg.values.map((text) => bytesOf(text as string)),
+        arg.shape,
+      );
     const wide = arg.dtype === 'int64' || arg.dtype === 'uint64';
     const values = arg.values.map(value).map((v) => (wide ? BigInt(v as number) : v));
     return constant(values as never, arg.dtype as never, { shape: arg.shape });
@@ -49,7 +55,9 @@ function decoded(arg: unknown): unknown {
     // What is no ragged dimension has one size, which is given.
     return ragged.constant(arg.ragged as never, arg.dtype as never, { raggedRank: arg.raggedRank });
   }
-  return Array.isArray(arg) && (arg.some(isValues) || arg.some(isRows)) ? arg.map(decoded) : arg;
+  return Array.isArray(arg) && (arg.some(isValues) || arg.some(isRows))
+    ? arg.map((each) => decoded(each, asBytes))
+    : arg;
 }
 
 function shown(result: unknown): unknown {
@@ -73,12 +81,17 @@ const groups = new Map<string, Case[]>();
 for (const c of golden.cases) groups.set(c.op, [...(groups.get(c.op) ?? []), c]);
 
 describe.each([...groups])('%s', (op, cases) => {
-  test('gives what TensorFlow gives', () => {
+  test.each([
+    ['texts', false],
+    ['bytes', true],
+  ])('gives what TensorFlow gives for %s', (_, asBytes) => {
     const different: unknown[] = [];
     for (const { args, result, error } of cases) {
       let got: unknown;
       try {
-        const given = Object.fromEntries(Object.entries(args).map(([key, arg]) => [key, decoded(arg)]));
+        const given = Object.fromEntries(
+          Object.entries(args).map(([key, arg]) => [key, decoded(arg, asBytes)]),
+        );
         got = shown((functions.get(op) as (args: unknown) => unknown)(given));
       } catch (fault) {
         if (error !== undefined && fault instanceof EagreError) continue;

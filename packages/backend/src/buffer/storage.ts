@@ -1,6 +1,18 @@
 import { type DType, dtypeTraits, type TypedArray, typedView } from '../dtype.ts';
 import { InternalError } from '../errors.ts';
 
+/** Elements of a string tensor; what nobody asked for as text may be its bytes. */
+export type StringElements = readonly (string | Uint8Array)[];
+
+/** Elements of a string tensor whose texts were not made yet. */
+export interface ByteStrings {
+  readonly elements: StringElements;
+  readonly length: number;
+  texts(): readonly string[];
+  /** Others, so that who moves elements need not know how texts are made. */
+  of(elements: StringElements): ByteStrings;
+}
+
 /**
  * The memory of one tensor or of several that share it. `refs` counts the tensors and the tapes that hold it; at zero its
  * bytes went back to the pool and may belong to another. A tensor that a user merely drops never counts down: its memory
@@ -9,7 +21,7 @@ import { InternalError } from '../errors.ts';
 export class Storage {
   refs = 1;
   /** The elements of a string tensor, which have no bytes. */
-  strings: readonly string[] | undefined = undefined;
+  strings: readonly string[] | ByteStrings | undefined = undefined;
   /** An ArrayBuffer where the allocator is the host's, else what only its device understands. */
   readonly buffer: object;
   readonly byteOffset: number;

@@ -1,6 +1,7 @@
 import {
   arrayLength,
   type Backend,
+  type ByteStrings,
   type DType,
   dtypeTraits,
   FailedPreconditionError,
@@ -194,7 +195,7 @@ export class Tensor<D extends DType = OpenDType> {
     if (this.dtype !== 'string')
       throw new InvalidArgumentError(`strings() of a ${this.dtype} tensor; use data()`);
     if (this.backend.name === 'symbolic') throw noValue(this);
-    return [...(this.storage.strings ?? [])];
+    return [...textsIn(this.storage)];
   }
 
   /**
@@ -423,7 +424,7 @@ export function aliasTensor(
 
 /** @internal A string tensor; strings stay on the host. */
 export function stringTensor(
-  values: readonly string[],
+  values: readonly string[] | ByteStrings,
   shape: Shape,
   backend: Backend = eagerBackend(),
 ): Tensor {
@@ -435,7 +436,12 @@ export function stringTensor(
 /** @internal The strings of a string tensor, to be read only. @throws InvalidArgumentError for another dtype */
 export function textsOf(x: Tensor): readonly string[] {
   if (x.dtype !== 'string' || x.backend.name === 'symbolic') return x.strings();
-  return x.storage.strings ?? NO_TEXTS;
+  return textsIn(x.storage);
+}
+
+function textsIn(storage: Storage): readonly string[] {
+  const strings = storage.strings ?? NO_TEXTS;
+  return 'elements' in strings ? (storage.strings = strings.texts()) : strings;
 }
 const NO_TEXTS: readonly string[] = [];
 

@@ -3,6 +3,7 @@ import { type DType, InvalidArgumentError } from '@eagre/backend';
 import { constant, type NamedFunction, random, type Tensor, type TensorLike } from '@eagre/core';
 import {
   bytesOf,
+  byteTensor,
   checkFlag,
   checkList,
   checkOneOf,
@@ -11,8 +12,6 @@ import {
   kind,
   onKnown,
   shown,
-  stringTensor,
-  textOf,
   toTensor,
 } from '@eagre/core/internal';
 import { atOnce, type BytesLike, byteStringsOf, bytesFrom } from '../io/byte-strings.ts';
@@ -307,9 +306,7 @@ export const encodePng: NamedFunction<[image: TensorLike, compression?: number],
       if (!Number.isInteger(compression) || compression < -1 || compression > 9)
         throw new InvalidArgumentError(`compression must be from -1 to 9, got ${compression}`, 'EncodePng');
       const raster = rasterOf(image, [1, 2, 3, 4], ['uint8', 'uint16'], 'EncodePng');
-      return atOnce('EncodePng', () =>
-        stringTensor([textOf(pngBytes(raster, 'EncodePng', compression))], []),
-      );
+      return atOnce('EncodePng', () => byteTensor([pngBytes(raster, 'EncodePng', compression)], []));
     },
   );
 
@@ -359,7 +356,7 @@ export const encodeJpeg: NamedFunction<
     const channels = { '': [1, 3], grayscale: [1], rgb: [3] }[format as ''];
     const settings = settingsOf(options, checkQuality(quality, op), op);
     const raster = rasterOf(image, channels, ['uint8'], op);
-    return atOnce(op, () => stringTensor([textOf(jpegBytes(raster, settings, op))], []));
+    return atOnce(op, () => byteTensor([jpegBytes(raster, settings, op)], []));
   },
 );
 

@@ -9,7 +9,7 @@ import {
   type Tensor,
   type TensorLike,
 } from '@eagre/core';
-import { checkCount, defineFunction, kind, stringTensor, textOf, toTensor } from '@eagre/core/internal';
+import { byteTensor, checkCount, defineFunction, kind, toTensor } from '@eagre/core/internal';
 import { needsValue } from '../pipeline/plain-code.ts';
 import { encodeWav as bytesOfWav, decodeWav as soundOf } from '../readers/wav.ts';
 import { atOnce, type BytesLike, bytesFrom } from './byte-strings.ts';
@@ -83,6 +83,6 @@ export const encodeWav: NamedFunction<[audio: TensorLike, sampleRate: IntegerLik
         );
       const samples = x.data() as Float32Array;
       const bytes = bytesOfWav({ samples, channels: x.shape[1], rate: sampleRate });
-      return atOnce(op, () => stringTensor([textOf(bytes)], []));
+      return atOnce(op, () => byteTensor([bytes], []));
     },
   );

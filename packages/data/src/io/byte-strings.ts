@@ -1,7 +1,7 @@
 // Byte strings as arguments: string tensors, and bytes as Eagre's datasets give them.
 import { InvalidArgumentError } from '@eagre/backend';
 import type { Tensor, TensorLike, Variable } from '@eagre/core';
-import { bytesOf, knownStrings, onKnown, toStrings, toTensor } from '@eagre/core/internal';
+import { bytesIn, knownStrings, onKnown, toStrings, toTensor } from '@eagre/core/internal';
 import { needsValue } from '../pipeline/plain-code.ts';
 
 /** Byte strings: a string tensor, or for one of them the bytes, as a Uint8Array or a uint8 vector. */
@@ -19,7 +19,7 @@ export function byteStringsOf(value: BytesLike, what: string, op: string): ByteS
   const isBytes = typeof value === 'object' && value !== null && 'dtype' in value && value.dtype === 'uint8';
   if (!isBytes) {
     const x = knownStrings(toStrings(value, what, op), op);
-    return { bytes: x.strings().map(bytesOf), shape: x.shape };
+    return { bytes: bytesIn(x), shape: x.shape };
   }
   const x = toTensor(value as Tensor | Variable);
   needsValue(x, op);

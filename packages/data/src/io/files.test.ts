@@ -27,6 +27,7 @@ import { decodeJsonExample } from './decode-json-example.ts';
 import * as train from './example-messages.ts';
 import { matchingFiles, readFile, writeFile } from './files.ts';
 import * as gfile from './gfile.ts';
+import { decodeCompressed } from './raw.ts';
 
 let folder: string;
 const at = (...names: string[]): string => join(folder, ...names);
@@ -336,4 +337,22 @@ describe('messages', () => {
     expect(() => new TFRecordWriter(at('q'), 'ZIP' as never)).toThrow(EagreError);
     expect(gfile.exists(at('q'))).toBe(false);
   });
+});
+
+test('what is read, decoded and written again is never made a text', () => {
+  const isText = (x: Tensor): boolean => Array.isArray(x.storage.strings);
+  const picture = constant([[[1, 2, 250]]], 'uint8');
+  const png = encodePng(picture);
+  writeFile(at('p.png'), png);
+  const read = readFile(at('p.png'));
+  expect(decodePng(read).array()).toEqual(picture.array());
+  expect([isText(png), isText(read)]).toEqual([false, false]);
+  expect(read.strings()).toEqual(png.strings());
+});
+
+test('bytes of others are copied', () => {
+  const own = Uint8Array.of(1, 2);
+  const kept = decodeCompressed(own);
+  own[0] = 9;
+  expect(kept.strings()).toEqual(['\x01\x02']);
 });

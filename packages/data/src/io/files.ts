@@ -2,12 +2,12 @@
 import { InvalidArgumentError, withFileErrors } from '@eagre/backend';
 import { type NamedFunction, type Tensor, type TensorLike, Variable } from '@eagre/core';
 import {
+  byteTensor,
   checkPath,
   context,
   defineFunction,
   kind,
   stringTensor,
-  textOf,
   toStrings,
   toText,
 } from '@eagre/core/internal';
@@ -47,7 +47,7 @@ export const readFile: NamedFunction<[filename: TensorLike], ['filename']> = /* 
   {},
   (filename): Tensor => {
     notTraced('ReadFile');
-    return stringTensor([textOf(readBytes(pathOf(filename, 'filename', 'ReadFile'), 'ReadFile'))], []);
+    return byteTensor([readBytes(pathOf(filename, 'filename', 'ReadFile'), 'ReadFile')], []);
   },
 );
 

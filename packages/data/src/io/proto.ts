@@ -2,7 +2,8 @@
 import { DataLossError, type DType, InvalidArgumentError } from '@eagre/backend';
 import { constant, type NamedFunction, type Tensor, type TensorLike } from '@eagre/core';
 import {
-  bytesOf,
+  bytesIn,
+  byteTensor,
   checkFlag,
   checkList,
   checkListSize,
@@ -10,8 +11,6 @@ import {
   defineFunction,
   kind,
   onKnown,
-  stringTensor,
-  textOf,
   toTensor,
 } from '@eagre/core/internal';
 import { FormatError } from '@eagre/formats';
@@ -165,11 +164,7 @@ function column(
     const missing = new Array<ScalarValue>(size - row.length).fill(field.defaultValue);
     return missing.length === 0 ? row : [...row, ...missing];
   });
-  if (dtype === 'string')
-    return stringTensor(
-      filled.map((value) => textOf(value as Uint8Array)),
-      shape,
-    );
+  if (dtype === 'string') return byteTensor(filled as Uint8Array[], shape);
   const isWide = dtype === 'int64' || dtype === 'uint64';
   const values = isWide ? filled.map((value) => BigInt(value as number)) : filled;
   return constant(values as number[], dtype, { shape });
@@ -258,13 +253,13 @@ function encoded(
         );
       writer.field(field, values.slice(m * width, m * width + count));
     }
-    return textOf(writer.finish());
+    return writer.finish();
   });
-  return stringTensor(messages, prefix);
+  return byteTensor(messages, prefix);
 }
 
 function valuesOf(x: Tensor): readonly ScalarValue[] {
-  if (x.dtype === 'string') return x.strings().map(bytesOf);
+  if (x.dtype === 'string') return bytesIn(x);
   const data = Array.from(x.data() as ArrayLike<number | bigint>);
   return x.dtype === 'bool' ? data.map((value) => value !== 0) : data;
 }

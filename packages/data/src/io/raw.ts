@@ -9,12 +9,12 @@ import {
 } from '@eagre/backend';
 import { constant, type NamedFunction, type Tensor } from '@eagre/core';
 import {
+  byteTensor,
   checkCount,
   checkFlag,
   checkOneOf,
   defineFunction,
   kind,
-  stringTensor,
   textOf,
 } from '@eagre/core/internal';
 import { Inflater } from '@eagre/formats';
@@ -125,9 +125,14 @@ function halfOf(bits: number): number {
 }
 
 /** Strings in which other bytes stand. */
-function mapBytes(value: BytesLike, what: string, op: string, fn: (bytes: Uint8Array) => string): Tensor {
+function mapBytes(
+  value: BytesLike,
+  what: string,
+  op: string,
+  fn: (bytes: Uint8Array) => string | Uint8Array,
+): Tensor {
   const { bytes, shape } = byteStringsOf(value, what, op);
-  return atOnce(op, () => stringTensor(bytes.map(fn), shape));
+  return atOnce(op, () => byteTensor(bytes.map(fn), shape));
 }
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -173,7 +178,7 @@ export const decodeBase64: NamedFunction<[input: BytesLike], ['input']> = /* @__
         for (let i = 0; i < 4; i++) bits = (bits << 6) | Math.max(0, DIGITS.indexOf(group[i] ?? 'A'));
         for (let i = 0; i < group.length - 1; i++) out.push((bits >> (16 - 8 * i)) & 0xff);
       }
-      return textOf(Uint8Array.from(out));
+      return Uint8Array.from(out);
     }),
 );
 
@@ -192,7 +197,7 @@ export const decodeCompressed: NamedFunction<
     const op = 'DecodeCompressed';
     checkOneOf(compressionType, ['', 'GZIP', 'ZLIB'], 'compressionType', op);
     return mapBytes(bytes, 'bytes', op, (packed) =>
-      textOf(compressionType === '' ? packed : unpacked(packed, compressionType as 'GZIP' | 'ZLIB', op)),
+      compressionType === '' ? packed.slice() : unpacked(packed, compressionType as 'GZIP' | 'ZLIB', op),
     );
   },
 );

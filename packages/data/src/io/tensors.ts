@@ -2,12 +2,12 @@
 import { DataLossError, type DType, InvalidArgumentError } from '@eagre/backend';
 import { constant, type NamedFunction, type Tensor, type TensorLike } from '@eagre/core';
 import {
-  bytesOf,
+  bytesIn,
+  byteTensor,
   checkDTypeName,
   defineFunction,
   kind,
   onKnown,
-  stringTensor,
   textOf,
   toTensor,
 } from '@eagre/core/internal';
@@ -20,11 +20,9 @@ export const serializeTensor: NamedFunction<[tensor: TensorLike], ['tensor']> =
   /* @__PURE__ */ defineFunction('io.serializeTensor', { tensor: kind.tensor }, {}, (tensor) =>
     onKnown('SerializeTensor', [toTensor(tensor)], (x) => {
       const proto = encodeTensorProto(
-        x.dtype === 'string'
-          ? { data: x.strings().map(bytesOf), shape: x.shape, dtype: 'string' }
-          : (x.ndarray() as never),
+        x.dtype === 'string' ? { data: bytesIn(x), shape: x.shape, dtype: 'string' } : (x.ndarray() as never),
       );
-      return stringTensor([textOf(tensorflow.TensorProto.encode(asTensorFlow(proto)))], []);
+      return byteTensor([tensorflow.TensorProto.encode(asTensorFlow(proto))], []);
     }),
   );
 
@@ -35,7 +33,7 @@ export function serializedContent(x: Tensor): string {
   const proto = {
     dtype: STRINGS,
     tensor_shape: { dim },
-    tensor_content: encodeStringContent(x.strings().map(bytesOf)),
+    tensor_content: encodeStringContent(bytesIn(x)),
   };
   return textOf(tensorflow.TensorProto.encode(asTensorFlow(proto)));
 }
@@ -70,7 +68,10 @@ export const parseTensor: NamedFunction<[serialized: BytesLike, outType: DType],
         );
       return atOnce('ParseTensor', () =>
         value.dtype === 'string'
-          ? stringTensor(value.data.map(textOf), value.shape)
+          ? byteTensor(
+              value.data.map((each) => each.slice()),
+              value.shape,
+            )
           : constant({ data: value.data, shape: value.shape, dtype: value.dtype } as never),
       );
     },

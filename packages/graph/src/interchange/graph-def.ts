@@ -8,7 +8,7 @@ import {
 } from '@eagre/backend';
 import { Tensor, Variable } from '@eagre/core';
 import {
-  bytesOf,
+  bytesIn,
   Computed,
   checkAlive,
   type Dim,
@@ -1547,7 +1547,7 @@ function outputShapes(outputs: readonly Pick<GraphValue, 'shape'>[]): Readonly<R
 function tensorProto(tensor: Tensor): tensorflow.TensorProto {
   const { dtype, shape } = tensor;
   const head = { dtype: numberOf(dtype), tensor_shape: shapeProto(shape) };
-  if (dtype === 'string') return { ...head, string_val: tensor.strings().map(bytesOf) };
+  if (dtype === 'string') return { ...head, string_val: bytesIn(tensor) };
   const view = viewOf(tensor);
   return { ...head, tensor_content: new Uint8Array(view.buffer, view.byteOffset, view.byteLength).slice() };
 }

@@ -1,6 +1,6 @@
 // Tables of a SavedModel: resources with functions that make them, fill them, and take them to checkpoints and back.
 import { constant, type Tensor } from '@eagre/core';
-import { bytesOf, type TableResource, viewOf } from '@eagre/core/internal';
+import { bytesIn, bytesOf, type TableResource, viewOf } from '@eagre/core/internal';
 import type { tensorflow } from '@eagre/formats';
 import { shapeProto, typeOf } from './structured-value.ts';
 
@@ -49,7 +49,7 @@ const attrsOf = (attrs: Readonly<Record<string, AttrValue>>): Map<string, AttrVa
 export function constNode(name: string, tensor: Tensor): NodeDef {
   const head = { dtype: typeOf(tensor.dtype), tensor_shape: shapeProto(tensor.shape) };
   let value: tensorflow.TensorProto;
-  if (tensor.dtype === 'string') value = { ...head, string_val: tensor.strings().map(bytesOf) };
+  if (tensor.dtype === 'string') value = { ...head, string_val: bytesIn(tensor) };
   else {
     const { buffer, byteOffset, byteLength } = viewOf(tensor);
     value = { ...head, tensor_content: new Uint8Array(buffer, byteOffset, byteLength).slice() };

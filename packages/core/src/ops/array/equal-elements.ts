@@ -6,6 +6,7 @@ import {
   spaceOf,
   stringTensor,
   type Tensor,
+  textsOf,
   uploaded,
   viewOf,
 } from '../../tensor/tensor.ts';
@@ -43,7 +44,7 @@ export function equalElements(x: Tensor): Tensor[] {
   ) as Int32Array;
   const place = spaceOf(places) as Int32Array;
   const found: Different = { count: 0, first: pairs.subarray(0, size), times: pairs.subarray(size) };
-  const strings = x.storage.strings ?? [];
+  const strings = dtype === 'string' ? textsOf(x) : [];
   if (dtype === 'string') numberStrings(strings, place, found);
   else {
     const same = numberKeys(x, place);

@@ -1,5 +1,5 @@
 // What the ops that only move elements share.
-import { InvalidArgumentError, MAX_RANK } from '@eagre/backend';
+import { type ByteStrings, InvalidArgumentError, MAX_RANK } from '@eagre/backend';
 import { context, inInitScope, withoutTapes } from '../../dispatch/context.ts';
 import { type Attrs, execute1, type Op } from '../../dispatch/op.ts';
 import { knownTensor, symbolically, symbolicTensor } from '../../dispatch/symbolic.ts';
@@ -14,7 +14,7 @@ import { knownStrings } from '../strings/known-strings.ts';
 
 /** Runs an op that moves elements. Strings have no kernels: their positions are moved, then looked up. */
 export function move(op: Op, inputs: readonly Tensor[], attrs: Attrs): Tensor {
-  if (inputs[0].dtype !== 'string') return execute1(op, inputs, attrs);
+  if (inputs.every(({ dtype }) => dtype !== 'string')) return execute1(op, inputs, attrs);
   if (context.tracer !== null) {
     if (context.tracer.forFile && inputs.some((x) => knownTensor(x) === null))
       return execute1(op, inputs, attrs);
@@ -30,20 +30,21 @@ export function move(op: Op, inputs: readonly Tensor[], attrs: Attrs): Tensor {
       ),
     );
     checkListSize(size, 'strings', 'make smaller tensors', op.name);
-    const strings: string[] = [];
+    const elements: (string | Uint8Array)[] = [];
+    let bytes: ByteStrings | null = null;
     const positions = inputs.map((x) => {
       if (x.dtype !== 'string') return x;
       const p = emptyTensor('int32', x.shape, x.size);
       const view = spaceOf(p) as Int32Array;
-      for (let i = 0; i < x.size; i++) view[i] = strings.length + i;
-      for (const s of x.storage.strings ?? []) strings.push(s);
+      for (let i = 0; i < x.size; i++) view[i] = elements.length + i;
+      const strings = x.storage.strings ?? [];
+      if ('elements' in strings) bytes = strings;
+      for (const s of 'elements' in strings ? strings.elements : strings) elements.push(s);
       return uploaded(p, view);
     });
     const moved = execute1(op, positions, attrs);
-    return stringTensor(
-      Array.from(viewOf(moved) as Int32Array, (p) => strings[p]),
-      moved.shape,
-    );
+    const found = Array.from(viewOf(moved) as Int32Array, (p) => elements[p]);
+    return stringTensor((bytes as ByteStrings | null)?.of(found) ?? (found as string[]), moved.shape);
   });
 }
 

@@ -6,6 +6,7 @@ import { bools, integers, uniform, values } from '../../dispatch/samples.ts';
 import { type TensorLike, toTensor } from '../../tensor/convert.ts';
 import { checkDType, common } from '../../tensor/dtypes.ts';
 import type { Tensor } from '../../tensor/tensor.ts';
+import { move } from '../array/moving.ts';
 
 /** x where the condition holds, else y, element-wise; all three broadcast. */
 const selectOp: Op = defineElementwise({
@@ -54,7 +55,7 @@ export const where: Where = defineFunction<WhereCall>(
         'SelectV2',
       );
     }
-    return execute1(selectOp, [toTensor(condition), ...pair(x, y, 'SelectV2')]);
+    return move(selectOp, [toTensor(condition), ...pair(x, y, 'SelectV2')], {});
   },
 );
 

@@ -1,7 +1,7 @@
 // Serialized `tf.train.Example`s, and the bytes of strings. Strings are on the host, so these run where their values are known.
 import { dtypeTraits } from '@eagre/backend';
 import { bitcast, constant, type DType, InvalidArgumentError, type Tensor } from '@eagre/core';
-import { bytesOf, textOf } from '@eagre/core/internal';
+import { bytesIn, textOf } from '@eagre/core/internal';
 import {
   decodeExample,
   decodeSequenceExample,
@@ -65,9 +65,9 @@ function messagesOf<M>(c: OpCall, decode: (bytes: Uint8Array) => M): M[] {
   const serialized = known(c, 0);
   if (serialized.dtype !== 'string' || serialized.rank > 1)
     throw c.wrong('serialized must be a string, or a vector of strings');
-  return serialized.strings().map((text, i) => {
+  return bytesIn(serialized).map((bytes, i) => {
     try {
-      return decode(bytesOf(text));
+      return decode(bytes);
     } catch (cause) {
       if (!(cause instanceof FormatError)) throw cause;
       throw new InvalidArgumentError(`could not parse example ${i}: ${cause.message}`, c.op, { cause });
@@ -406,7 +406,7 @@ const sequences = (fits: (name: string) => boolean, run: Translate): OpRow => {
 function decodedRaw(c: OpCall, fixedLength: number | null): Tensor {
   const x = known(c, 0);
   const dtype = c.dtypeAttr('out_type');
-  const texts = x.strings().map(bytesOf);
+  const texts = bytesIn(x);
   const { bytes: size, kind } = dtypeTraits[dtype];
   const length = fixedLength ?? texts[0]?.length ?? 0;
   if (fixedLength === null && texts.some((own) => own.length !== length))
