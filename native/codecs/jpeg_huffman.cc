@@ -48,20 +48,22 @@ constexpr std::array<uint8_t, 64> zigzag() {
 }
 constexpr std::array<uint8_t, 64> kPlaces = zigzag();
 
-// For each row of a block and each mask of its numbers: the mask in the order of the file.
-constexpr auto kMasks = [] {
-  std::array<std::array<uint64_t, 256>, 8> masks = {};
-  for (int k = 0; k < 64; k++)
-    for (int mask = 0; mask < 256; mask++)
-      if (mask >> kPlaces[k] % 8 & 1) masks[kPlaces[k] / 8][mask] |= uint64_t{1} << k;
-  return masks;
-}();
+// For each row of a block and each mask of its numbers: the mask in the order of the file. Made when it is first used: pages would fetch 16 kB.
+struct Masks {
+  uint64_t of[8][256] = {};
+  Masks() {
+    for (int k = 0; k < 64; k++)
+      for (int mask = 0; mask < 256; mask++)
+        if (mask >> kPlaces[k] % 8 & 1) of[kPlaces[k] / 8][mask] |= uint64_t{1} << k;
+  }
+};
 
 uint64_t nonzero(const JCOEF* block) {
+  static const Masks masks;
   uint64_t mask = 0;
   for (int row = 0; row < 8; row += 2) {
     const uint32_t zeros = bits_of((U8)(narrow(load<I16>(block + 8 * row), load<I16>(block + 8 * row + 8)) == I8{}));
-    mask |= kMasks[row][~zeros & 255] | kMasks[row + 1][~zeros >> 8 & 255];
+    mask |= masks.of[row][~zeros & 255] | masks.of[row + 1][~zeros >> 8 & 255];
   }
   return mask;
 }
