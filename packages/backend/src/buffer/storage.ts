@@ -6,8 +6,11 @@ export type StringElements = readonly (string | Uint8Array)[];
 
 /** Elements of a string tensor whose texts were not made yet. */
 export interface ByteStrings {
+  /** Bytes, and texts that stand beside them. */
   readonly elements: StringElements;
+  /** The number of elements. */
   readonly length: number;
+  /** The texts of all elements. */
   texts(): readonly string[];
   /** Others, so that who moves elements need not know how texts are made. */
   of(elements: StringElements): ByteStrings;
