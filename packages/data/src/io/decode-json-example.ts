@@ -1,15 +1,7 @@
 // Examples in JSON, as protobuf writes them.
 import { InvalidArgumentError } from '@eagre/backend';
 import type { NamedFunction } from '@eagre/core';
-import {
-  defineFunction,
-  isPlain,
-  kind,
-  onKnown,
-  stringTensor,
-  textOf,
-  toStrings,
-} from '@eagre/core/internal';
+import { byteTensor, defineFunction, isPlain, kind, onKnown, toStrings } from '@eagre/core/internal';
 import { tensorflow } from '@eagre/formats';
 
 /** A string tensor of `tf.train.Example` messages in JSON as one of their bytes, for `tf.io.parseExample`. */
@@ -22,8 +14,8 @@ export const decodeJsonExample: NamedFunction<
   {},
   (jsonExamples) =>
     onKnown('DecodeJSONExample', [toStrings(jsonExamples, 'jsonExamples', 'DecodeJSONExample')], (x) =>
-      stringTensor(
-        x.strings().map((text, i) => textOf(tensorflow.Example.encode(exampleOf(text, i)))),
+      byteTensor(
+        x.strings().map((text, i) => tensorflow.Example.encode(exampleOf(text, i))),
         x.shape,
       ),
     ),
