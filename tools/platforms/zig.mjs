@@ -1,8 +1,11 @@
-// The compiler that builds addons for other platforms: clang, a linker, and the C and C++ libraries of all of them.
+// The compiler that builds addons for other platforms: clang, a linker, and the C and C++ libraries of all of them. `node tools/platforms/zig.mjs` says
+// where it is.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { argv } from 'node:process';
+import { fileURLToPath } from 'node:url';
 
 /** As PyPI has it, in the package `ziglang`. */
 const version = '0.17.1';
@@ -69,5 +72,14 @@ function fetchZig(folder) {
     if (!existsSync(folder)) renameSync(join(made, 'zig'), folder);
   } finally {
     rmSync(made, { recursive: true, force: true });
+  }
+}
+
+if (argv[1] === fileURLToPath(import.meta.url)) {
+  try {
+    console.log(zig());
+  } catch (error) {
+    console.error(error.message);
+    process.exit(1);
   }
 }
