@@ -2,15 +2,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Application, ReflectionKind, TSConfigReader } from 'typedoc';
-import { escaped } from './guides.mjs';
+import { apiExamples, escaped, runsInPage } from './guides.mjs';
 import { namesElsewhere } from './origins.mjs';
 
 const { Namespace, Class, Reference, Interface, TypeAlias } = ReflectionKind;
 const isType = (one) => one.kind === Interface || one.kind === TypeAlias;
 
 /**
- * @returns the files, by name, with their text; the sidebars, by path; and how many symbols there are, with those that nothing is said about
- * @throws Error for a name in a table of origins that has no page
+ * @returns the files, by name, with their text; the sidebars, by path; and how many symbols there are, and have an example, with those that nothing is
+ * said about, and the classes without an example
+ * @throws Error for a name in a table of origins that has no page, and for an example of what has none
  */
 export async function apiPages(root) {
   const app = await Application.bootstrap(
@@ -31,7 +32,7 @@ export async function apiPages(root) {
   if (project === undefined) throw new Error('TypeDoc has read no declarations');
   const files = new Map();
   const entries = [];
-  const counts = { all: 0, silent: [] };
+  const counts = { all: 0, silent: [], shown: 0, classes: [] };
   const known = names(root);
   // What one symbol is called elsewhere leads there.
   const places = new Map();
@@ -65,7 +66,19 @@ export async function apiPages(root) {
     }
     return found;
   };
-  const context = { places, counts, namesOf };
+  const examples = apiExamples(root);
+  const shown = new Set();
+  /** The example of a symbol, under whatever name it is here. */
+  const exampleOf = (one, path) => {
+    for (const at of [path, ...(others.get(one) ?? [])].map(titleOf))
+      for (const title of [at, at.replace('tf.', 'tf.keras.')])
+        if (examples.has(title)) {
+          shown.add(title);
+          return examples.get(title);
+        }
+    return undefined;
+  };
+  const context = { places, counts, namesOf, exampleOf };
   const visit = (one, path) => {
     const file = path.length === 0 ? 'index.md' : `${path.join('/')}/index.md`;
     files.set(file, namespacePage(one, path, context));
@@ -77,6 +90,8 @@ export async function apiPages(root) {
     }
   };
   visit(project, []);
+  const lost = [...examples.keys()].filter((title) => !shown.has(title));
+  if (lost.length > 0) throw new Error(`Examples of what has no place: ${lost.join(', ')}`);
   if (unused.size > 0) throw new Error(`Tables of names lead to what has no page: ${[...unused].join(', ')}`);
   return { files, sidebars: sidebarsOf(entries), counts };
 }
@@ -192,6 +207,7 @@ function symbol(child, path, context) {
     '',
     blocksOf(comment, context),
     '',
+    ...example(child, path, context),
     ...parameters(comment, context),
     ...signatures.flatMap(({ options }) => optionTable(options, context)),
     ...elsewhere(child, path, context),
@@ -209,6 +225,14 @@ function commentOf(one) {
   return (
     one.comment ?? forms.flatMap((list) => list ?? []).find(({ comment }) => comment !== undefined)?.comment
   );
+}
+
+/** A program that shows it. */
+function example(one, path, { exampleOf, counts }) {
+  const program = exampleOf(one, path);
+  if (program === undefined) return [];
+  counts.shown++;
+  return [`\`\`\`ts${runsInPage(program) ? ' run' : ''}`, program, '```', ''];
 }
 
 /** What others call it. */
@@ -344,23 +368,29 @@ function classPage(one, path, context) {
   const methods = own.filter(({ kind }) => kind === ReflectionKind.Method);
   const fields = own.filter(({ kind }) => kind !== ReflectionKind.Method);
   const lines = [`# ${titleOf(at)}`, '', blocksOf(one.comment, context), ''];
+  const program = example(one, at, context);
+  if (program.length === 0) context.counts.classes.push(titleOf(at));
   if (maker.length > 0) {
     const made = maker.map((signature) => {
-      // A tuple of arguments is what they are.
+      // A tuple of arguments is what they are; `Arguments` has those by position, and the options that follow.
       const [first] = signature.parameters ?? [];
-      const tuple = first?.flags.isRest && first.type?.type === 'tuple' ? first.type : undefined;
-      if (tuple === undefined) return { ...signatureText(signature), comment: signature.comment };
-      const last = tuple.elements.at(-1);
-      return {
-        text: `(${tuple.elements.map(argumentText).join(', ')})`,
-        options: last?.element ?? last,
-        comment: signature.comment,
-      };
+      const type = first?.flags.isRest ? first.type : undefined;
+      const named = type?.type === 'reference' && type.name === 'Arguments' ? type.typeArguments : undefined;
+      const tuple = type?.type === 'tuple' ? type : named?.[0];
+      if (tuple?.type !== 'tuple') return { ...signatureText(signature), comment: signature.comment };
+      const last = named === undefined ? tuple.elements.at(-1) : named[2];
+      const all = tuple.elements.map(argumentText);
+      if (named?.[2] !== undefined) all.push(`options?: ${typeText(last)}`);
+      return { text: `(${all.join(', ')})`, options: last?.element ?? last, comment: signature.comment };
     });
-    lines.push(...code(made.map(({ text }) => `new ${titleOf(at)}${text.replace(/\): [^)]*$/, ')')}`)), '');
+    lines.push(
+      ...code(made.map(({ text }) => `new ${titleOf(at)}${text.replace(/\): [^)]*$/, ')')}`)),
+      '',
+      ...program,
+    );
     for (const { comment, options } of made)
       lines.push(...parameters(comment, context), ...optionTable(options, context));
-  }
+  } else lines.push(...program);
   lines.push(...parameters(one.comment, context), ...elsewhere(one, at, context));
   const bases = (one.extendedTypes ?? []).filter(
     (type) => type.type === 'reference' && type.reflection !== undefined && !isType(type.reflection),

@@ -24,8 +24,9 @@ async function stage() {
   rmSync(pages, { recursive: true, force: true });
   for (const name of ['index.md', 'playground.md'])
     write(name, marked(readFileSync(join(site, name), 'utf8')));
-  for (const name of readdirSync(join(root, 'docs'), { recursive: true }).filter((one) =>
-    one.endsWith('.md'),
+  // The reference has the examples of `docs/api`.
+  for (const name of readdirSync(join(root, 'docs'), { recursive: true }).filter(
+    (one) => one.endsWith('.md') && !/^api[/\\]/.test(one),
   ))
     write(join('guide', name), marked(guidePage(root, join('docs', name))));
   cpSync(join(root, 'docs/images'), join(pages, 'guide/images'), { recursive: true });
@@ -47,7 +48,7 @@ async function stage() {
     }),
   );
   console.log(
-    `${files.size} pages of the API: ${counts.all} symbols, ${counts.silent.length} without a docstring`,
+    `${files.size} pages of the API: ${counts.all} symbols, ${counts.silent.length} without a docstring; ${counts.shown} examples, ${counts.classes.length} classes without one`,
   );
   if (counts.silent.length > 0) console.error(`Without a docstring: ${counts.silent.join(', ')}`);
 }

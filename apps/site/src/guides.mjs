@@ -1,5 +1,5 @@
 // Pages of the guides and of the examples.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 
 /** The guides, in the groups and under the titles that the README gives them. */
@@ -22,6 +22,8 @@ const elsewhere = [
   /^\s*@\w/m,
   /\busing \w+ =/,
   /^\/\/ refused: /m,
+  // Pages fetch the codecs of pictures first.
+  /\b(en|de)code(Png|Jpeg|Image)\b/,
   // What reads or writes files, or waits for other processes.
   /FromDirectory|createFileWriter|TensorBoard|\.profiler\.|gfile|\.datasets\.|saveSafetensors|savedModel\./,
   /Checkpoint|MultiWorker|ParameterServer|createServer|\.export\(|ExportArchive|\bsharp\b|\bz\./,
@@ -39,6 +41,17 @@ export function runsInPage(code) {
 }
 
 const BLOCK = /^```(ts|js)\n(.*?)^```$/gms;
+
+/** The example programs of the reference, by the names that they are about: `docs/api` has them under headings. */
+export function apiExamples(root) {
+  const found = new Map();
+  for (const file of readdirSync(join(root, 'docs/api'))) {
+    const text = readFileSync(join(root, 'docs/api', file), 'utf8');
+    for (const [, names, code] of text.matchAll(/^## ([^\n]*)\n\n```ts\n(.*?)^```$/gms))
+      for (const name of names.split(', ')) found.set(name, code.trimEnd());
+  }
+  return found;
+}
 
 /** The programs of a guide that run in its page. */
 export const programsOf = (text) =>

@@ -27,6 +27,13 @@ test('all that is public has a page, and a docstring', () => {
   expect(Number(silent)).toBe(0);
 });
 
+test('classes have an example, and many functions', () => {
+  const [, shown, without] = /(\d+) examples, (\d+) classes without one/.exec(said) ?? [];
+  expect(Number(shown)).toBeGreaterThan(900);
+  // Errors, and what needs several processes or devices.
+  expect(Number(without)).toBeLessThanOrEqual(70);
+});
+
 test('links to what has no page are left out', () => {
   const files = readdirSync(join(site, 'pages'), { recursive: true, encoding: 'utf8' });
   for (const file of files.filter((name) => name.endsWith('.md') && !name.startsWith('api')))

@@ -1,5 +1,5 @@
 // Every fenced example of the guides and the README does what it says: docs/autograph.md tells how outcomes are written.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -52,6 +52,9 @@ const pages = [
   'docs/from-pytorch',
   'docs/from-numpy',
   'docs/from-tensorflow-js',
+  ...readdirSync(`${root}docs/api`)
+    .sort()
+    .map((name) => `docs/api/${name.replace('.md', '')}`),
 ];
 
 interface Example {

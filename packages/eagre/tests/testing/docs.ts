@@ -6,6 +6,8 @@ import type { NDArrayOf } from '@eagre/formats';
 
 /** Types of the names, for the compiler. */
 export const declarations: Readonly<Record<string, string>> = {
+  'docs/api/data': `
+declare const z: { object<T>(shape: T): tf.data.StandardSchema<{ [K in keyof T]: number }>; number(): unknown };`,
   'docs/data-files': `
 declare const trainStep: (...batch: (tf.Tensor | tf.Tensor[])[]) => void;
 type Schema$<T> = tf.data.StandardSchema<T>;
@@ -26,6 +28,7 @@ const anything = (): unknown => schemaOf((value: unknown) => ({ value }));
 
 /** The names themselves, for each page. */
 export const values: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'docs/api/data': { z: { object: anything, number: anything } },
   'docs/datasets': { writeFile },
   'docs/data-files': {
     trainStep: () => undefined,
