@@ -50,15 +50,15 @@ import {
   perDirection,
   pixels,
   reachOf,
-  type Size2D,
-  type Size3D,
   type Sizes,
+  type Strides2D,
+  type Strides3D,
   type WindowPadding,
   withChannelsLast,
 } from './windows.ts';
 
 /** Options of convolutions; numbers for all directions, or one for each. */
-export interface ConvOptions<S extends Sizes = Size2D> extends FormatOption {
+export interface ConvOptions<S extends Sizes = Strides2D> extends FormatOption {
   /** 1 by default. */
   readonly strides?: S;
   /** `VALID` by default. */
@@ -403,13 +403,13 @@ export const convolution: Convolution<Sizes> = /* @__PURE__ */ defineConvolution
  * `tf.nn.conv2d(images, filters, { strides: 2, padding: 'SAME' })`
  * @throws InvalidArgumentError for shapes that do not fit.
  */
-export const conv2d: Convolution<Size2D> = /* @__PURE__ */ defineConvolution('nn.conv2d', 'Conv2D', 2);
+export const conv2d: Convolution<Strides2D> = /* @__PURE__ */ defineConvolution('nn.conv2d', 'Conv2D', 2);
 
 /**
  * Convolution of volumes [n, d, h, w, c] with filters [depth, height, width, c / groups, out]; gives [n, d', h', w', out].
  * @throws InvalidArgumentError for shapes that do not fit.
  */
-export const conv3d: Convolution<Size3D> = /* @__PURE__ */ defineConvolution('nn.conv3d', 'Conv3D', 3);
+export const conv3d: Convolution<Strides3D> = /* @__PURE__ */ defineConvolution('nn.conv3d', 'Conv3D', 3);
 
 /** @internal `convolution` with a bias (or null) and an activation (0 none, 1 relu), in one kernel. */
 export function fusedConvolution(
@@ -627,14 +627,14 @@ const defineTransposed = <S extends Sizes>(
  * less the padding.
  * @throws InvalidArgumentError when `conv2d` of `outputShape` would not give x's shape.
  */
-export const conv2dTranspose: TransposedConvolution<Size2D> = /* @__PURE__ */ defineTransposed(
+export const conv2dTranspose: TransposedConvolution<Strides2D> = /* @__PURE__ */ defineTransposed(
   'nn.conv2dTranspose',
   'Conv2DBackpropInput',
   2,
 );
 
 /** The transposed convolution of volumes [n, d, h, w, in] with filters [depth, height, width, out, in]; see `conv2dTranspose`. */
-export const conv3dTranspose: TransposedConvolution<Size3D> = /* @__PURE__ */ defineTransposed(
+export const conv3dTranspose: TransposedConvolution<Strides3D> = /* @__PURE__ */ defineTransposed(
   'nn.conv3dTranspose',
   'Conv3DBackpropInputV2',
   3,

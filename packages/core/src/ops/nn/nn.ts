@@ -94,5 +94,5 @@ export {
   type SampledLossOptions,
   sampledSoftmaxLoss,
 } from './sampled-losses.ts';
-export type { DataFormat, Size2D, Size3D, Sizes, WindowPadding } from './windows.ts';
+export type { DataFormat, Size2D, Size3D, Sizes, Strides2D, Strides3D, WindowPadding } from './windows.ts';
 export { type SpaceToBatchOptions, withSpaceToBatch } from './with-space-to-batch.ts';

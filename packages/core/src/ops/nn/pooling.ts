@@ -22,15 +22,15 @@ import {
   outputSize,
   perDirection,
   pixels,
-  type Size2D,
-  type Size3D,
   type Sizes,
+  type Strides2D,
+  type Strides3D,
   type WindowPadding,
   withChannelsLast,
 } from './windows.ts';
 
 /** Options of pooling; numbers for all directions, or one for each. */
-export interface PoolOptions<S extends Sizes = Size2D> extends FormatOption {
+export interface PoolOptions<S extends Sizes = Strides2D> extends FormatOption {
   /** The window's size by default, so that windows do not overlap. */
   readonly strides?: S;
   /** `VALID` by default. */
@@ -210,14 +210,14 @@ export const maxPool1d: Pooling<number> = /* @__PURE__ */ definePooling(
   1,
 );
 /** The largest value of each window of images [n, h, w, c]. `tf.nn.maxPool2d(x, 2)` */
-export const maxPool2d: Pooling<Size2D> = /* @__PURE__ */ definePooling(
+export const maxPool2d: Pooling<Strides2D> = /* @__PURE__ */ definePooling(
   'nn.maxPool2d',
   maxPoolOp,
   'MaxPool',
   2,
 );
 /** The largest value of each window of volumes [n, d, h, w, c]. */
-export const maxPool3d: Pooling<Size3D> = /* @__PURE__ */ definePooling(
+export const maxPool3d: Pooling<Strides3D> = /* @__PURE__ */ definePooling(
   'nn.maxPool3d',
   maxPoolOp,
   'MaxPool3D',
@@ -229,7 +229,7 @@ export const maxPool3d: Pooling<Size3D> = /* @__PURE__ */ definePooling(
  * `includeBatchInIndex` within those of all images.
  */
 export const maxPoolWithArgmax: NamedFunction<
-  [x: TensorLike, ksize: Size2D],
+  [x: TensorLike, ksize: Strides2D],
   ['x|input', 'ksize'],
   Omit<PoolOptions, 'dataFormat'> & {
     /** Of the places; int64 by default. */
@@ -277,14 +277,14 @@ export const avgPool1d: Pooling<number> = /* @__PURE__ */ definePooling(
   1,
 );
 /** The mean of each window of images [n, h, w, c]; pixels of the padding do not count. */
-export const avgPool2d: Pooling<Size2D> = /* @__PURE__ */ definePooling(
+export const avgPool2d: Pooling<Strides2D> = /* @__PURE__ */ definePooling(
   'nn.avgPool2d',
   avgPoolOp,
   'AvgPool',
   2,
 );
 /** The mean of each window of volumes [n, d, h, w, c]; what pads does not count. */
-export const avgPool3d: Pooling<Size3D> = /* @__PURE__ */ definePooling(
+export const avgPool3d: Pooling<Strides3D> = /* @__PURE__ */ definePooling(
   'nn.avgPool3d',
   avgPoolOp,
   'AvgPool3D',

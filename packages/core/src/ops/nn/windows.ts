@@ -15,6 +15,10 @@ export type Sizes = number | readonly number[];
 export type Size2D = number | readonly [height: number, width: number];
 /** One number for all directions, or [depth, height, width]. */
 export type Size3D = number | readonly [depth: number, height: number, width: number];
+/** The same, or one for each axis, as TensorFlow writes it: [1, height, width, 1]. */
+export type Strides2D = Size2D | readonly [number, number, number, number];
+/** The same, or one for each axis, as TensorFlow writes it: [1, depth, height, width, 1]. */
+export type Strides3D = Size3D | readonly [number, number, number, number, number];
 /**
  * `VALID`: none. `SAME`: as much as makes the result ceil(size / stride), an odd pixel at the end. Or pixels for each direction:
  * [[top, bottom], [left, right]].
