@@ -11,7 +11,7 @@ import {
   type SparseTensor,
   Tensor,
 } from '@eagre/core';
-import { bytesOf } from '@eagre/core/internal';
+import { bytesOf, byteTensor } from '@eagre/core/internal';
 import { encodeExample } from '@eagre/formats';
 import { tfFunction } from '@eagre/graph';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -28,6 +28,7 @@ import * as train from './example-messages.ts';
 import { matchingFiles, readFile, writeFile } from './files.ts';
 import * as gfile from './gfile.ts';
 import { decodeCompressed } from './raw.ts';
+import { parseTensor, serializeTensor } from './tensors.ts';
 
 let folder: string;
 const at = (...names: string[]): string => join(folder, ...names);
@@ -333,6 +334,15 @@ describe('messages', () => {
     expect([...new TFRecordDataset(at('r.gz'), { compressionType: 'GZIP' })].map((x) => x.array())).toEqual([
       [1, 2],
     ]);
+    const texts = new TFRecordWriter(at('texts'));
+    texts.write('é');
+    texts.write(serializeTensor(constant([1, 2])));
+    expect(() => texts.write(constant(['a']))).toThrow('a scalar of dtype string');
+    expect(() => texts.write(constant(1))).toThrow('a scalar of dtype string');
+    texts.close();
+    const [text, tensor] = [...new TFRecordDataset(at('texts'))].map((x) => x.data() as Uint8Array);
+    expect([...(text as Uint8Array)]).toEqual([195, 169]);
+    expect(parseTensor(byteTensor([tensor as Uint8Array], []), 'float32').array()).toEqual([1, 2]);
     expect(() => new TFRecordOptions('LZ4' as never)).toThrow(EagreError);
     expect(() => new TFRecordWriter(at('q'), 'ZIP' as never)).toThrow(EagreError);
     expect(gfile.exists(at('q'))).toBe(false);

@@ -69,7 +69,9 @@ describe('records', () => {
       () => new TFRecordWriter(file('b'), 'ZIP' as never),
     );
     const writer = new TFRecordWriter(file('b.tfrecord'));
-    refused("record must be bytes, got 'text'", () => writer.write('text' as never));
+    refused('record must be bytes, a text or a scalar of dtype string, got 3', () =>
+      writer.write(3 as never),
+    );
     refused('takes at most', () => (writer.close as (x: number) => void)(3));
     writer.close();
     refused('features.x must be a FixedLenFeature', () => parseExample([], { x: 3 } as never));

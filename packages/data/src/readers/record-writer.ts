@@ -1,10 +1,14 @@
 import { FailedPreconditionError, fileError, InvalidArgumentError } from '@eagre/backend';
+import { Tensor } from '@eagre/core';
 import {
   type Arguments,
   argumentsOf,
+  bytesIn,
+  bytesOf,
   checkOneOf,
   checkPath,
   defineMethods,
+  isPlain,
   shown,
   takesArguments,
 } from '@eagre/core/internal';
@@ -47,6 +51,18 @@ function writerOptions({
   return { ...others, ...(compression === '' ? {} : { compression }) };
 }
 
+/** @throws InvalidArgumentError for what is no record */
+function recordOf(record: unknown): Uint8Array {
+  if (record instanceof Uint8Array) return record;
+  if (typeof record === 'string') return bytesOf(record);
+  if (!isPlain(record) && record instanceof Tensor && record.dtype === 'string' && record.rank === 0)
+    return bytesIn(record)[0] as Uint8Array;
+  throw new InvalidArgumentError(
+    `record must be bytes, a text or a scalar of dtype string, got ${shown(record)}`,
+    'TFRecordWriter.write',
+  );
+}
+
 /**
  * Writes a TFRecord file: `write(bytes)`, `flush()`, `close()`; `using` closes it too.
  *
@@ -75,12 +91,14 @@ export class TFRecordWriter extends RecordFileWriter {
     }
   }
 
-  /** Adds a record. @throws ResourceExhaustedError, and then the record is not in the file, unless it is compressed. */
-  override write(...args: Arguments<[record: Uint8Array], ['record']>): void;
-  override write(record: Uint8Array): void {
-    if (!(record instanceof Uint8Array))
-      throw new InvalidArgumentError(`record must be bytes, got ${shown(record)}`, 'TFRecordWriter.write');
-    this.#attempt(() => super.write(record));
+  /**
+   * Adds a record: bytes, a text, or a scalar of dtype string, such as `tf.io.serializeTensor(x)`.
+   * @throws ResourceExhaustedError, and then the record is not in the file, unless it is compressed
+   */
+  override write(...args: Arguments<[record: Uint8Array | string | Tensor], ['record']>): void;
+  override write(record: Uint8Array | string | Tensor): void {
+    const bytes = recordOf(record);
+    this.#attempt(() => super.write(bytes));
   }
   /** Hands everything to the operating system, so that whoever reads the file finds it. */
   override flush(): void {
